@@ -22,6 +22,7 @@ AS_IF([test "x$with_slurm" != xno], [
   CPPFLAGS=$clf_save_cppflags
   SLURM_LIBS="$SLURM_LIBS -lslurm"
 ])
+AC_DEFINE_UNQUOTED([CLF_SLURM_VERSION], ["$clf_slurm_version"], [Slurm the plugins are built for, or "none"])
 AC_SUBST([SLURM_CPPFLAGS])
 AC_SUBST([SLURM_LIBS])
 AM_CONDITIONAL([SLURM], [test "x$clf_have_slurm" = xyes])
