@@ -49,6 +49,7 @@ struct clf_job clf_slurm_job(const job_record_t *j, const struct clf_stamp *stam
 		.uid = j->user_id,
 		.user = user,
 		.account = given(j->account),
+		.accountless = true, /* Slurm has filled in the default */
 		.partition = given(j->partition),
 		.claim_class = clf_env_get(j->spank_job_env, j->spank_job_env_size, CLF_OPTION_CLASS),
 		.claim_grant = clf_env_get(j->spank_job_env, j->spank_job_env_size, CLF_OPTION_GRANT),

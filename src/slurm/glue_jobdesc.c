@@ -23,6 +23,7 @@ struct clf_job clf_jobdesc_job(const job_desc_msg_t *d, const char *account, con
 		.uid = d->user_id,
 		.user = user,
 		.account = given(d->account) ? d->account : account,
+		.accountless = true, /* the default is filled in: where it is NULL there is none */
 		.partition = given(d->partition) ? d->partition : partition,
 		.qos = given(d->qos),
 		.claim_class = clf_env_get(d->spank_job_env, d->spank_job_env_size, CLF_OPTION_CLASS),
@@ -93,6 +94,8 @@ void clf_jobdesc_restrict(job_desc_msg_t *d, const struct clf_terms *terms)
 		clf_slurm_free(&d->exc_nodes);
 		d->exc_nodes = s;
 	}
+	if (terms->max_nodes && !count(d->max_nodes))
+		d->max_nodes = terms->max_nodes;
 	if (terms->exclusive)
 		d->shared = JOB_SHARED_NONE;
 	/* a heterogeneous job holds licences on its leader only */

@@ -92,6 +92,8 @@ static uint32_t over_count(uint32_t new, uint32_t old)
 void clf_modify_merge(const job_desc_msg_t *d, struct clf_job *job)
 {
 	job->account = over(d->account, job->account);
+	if (d->account && !*d->account)
+		job->accountless = false; /* Slurm will fill in the default, which is not known here */
 	job->partition = over(d->partition, job->partition);
 	job->qos = over(d->qos, job->qos);
 	job->req_nodes = over(d->req_nodes, job->req_nodes);
