@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "policy/snapshot.h"
+
+#define FACTS_EVERY_MS 1000  /* how far the ledger's memory of the log may lag */
+#define GAP_GRACE_MS   10000 /* records of one producer may overtake each other this long */
+
+static int64_t now_ms(void)
+{
+	return clf_clock_system.wall_ms(clf_clock_system.arg);
+}
+
+int clf_state_record(struct clf_state *st, struct clf_record_facts *f, struct clf_error *err)
+{
+	CLF_AUTO_FREE char *text = NULL;
+	size_t len;
+	uint64_t sequence;
+	bool known;
+
+	f->cluster = st->conf->cluster;
+	f->process = f->producer = "closfoldd";
+	f->producer_seq = st->producer_seq + 1;
+	if (clf_record_make(f, &clf_clock_system, &text, &len, err) ||
+	    clf_auditlog_append(st->log, text, len, &sequence, &known, err))
+		return -1;
+	st->producer_seq++;
+	return 0;
+}
+
+static int run_record(void *arg, struct clf_record_facts *f, struct clf_error *err)
+{
+	return clf_state_record(arg, f, err);
+}
+
+static int run_commit(void *arg, struct clf_error *err)
+{
+	return clf_state_commit(arg, err);
+}
+
+/* The ledger remembers the log's head with its next entry, and on its own once a second. */
+static int remember_head(struct clf_state *st, struct clf_error *err)
+{
+	const struct clf_auditlog_head *h = clf_auditlog_head(st->log);
+	struct clf_store_facts f = *clf_store_facts(st->store);
+
+	if (f.log_n == h->n)
+		return 0;
+	f.log_n = h->n;
+	memcpy(f.log_hash, h->hash, sizeof f.log_hash);
+	st->facts_ms = now_ms();
+	return clf_store_set_facts(st->store, &f, err);
+}
+
+static int commit_ledger(struct clf_state *st, struct clf_error *err)
+{
+	struct clf_error why = { 0 };
+
+	if (!remember_head(st, &why) && !clf_store_commit(st->store, &why))
+		return 0;
+	st->fenced |= why.code == CLF_E_CONFLICT;
+	return clf_fail(err, why.code, "%s", why.text);
+}
+
+int clf_state_commit(struct clf_state *st, struct clf_error *err)
+{
+	struct clf_error why = { 0 };
+	bool dirty = clf_store_dirty(st->store);
+
+	if (st->fenced)
+		clf_fail(&why, CLF_E_CONFLICT, "another closfoldd has taken over the state directory");
+	if (why.code || clf_auditlog_commit(st->log, &why) || (dirty && commit_ledger(st, &why))) {
+		st->failed_commits++;
+		snprintf(st->log_error, sizeof st->log_error, "%s", why.text);
+		/* What is not durable is not so in memory either. */
+		if (clf_store_dirty(st->store) && clf_store_rollback(st->store, &why))
+			clf_log(st->sink, CLF_LOG_ERROR, "ledger cannot be read again: %s", why.text);
+		return clf_fail(err, why.code, "%s", why.text);
+	}
+	st->log_error[0] = '\0';
+	return 0;
+}
+
+static void report_gaps(struct clf_state *st)
+{
+	struct clf_gap g;
+
+	while (clf_auditlog_gap(st->log, GAP_GRACE_MS, &g)) {
+		char text[200];
+		json_auto_t *detail =
+			json_pack("{s:s,s:I,s:I,s:I}", "producer", g.name, "first", (json_int_t) g.first, "last",
+				  (json_int_t) g.last, "count", (json_int_t) (g.last - g.first + 1));
+		struct clf_record_facts f = {
+			.event = CLF_EV_LOG_GAP, .status_code = "gap", .message = text, .detail = detail
+		};
+		struct clf_error why = { 0 };
+
+		snprintf(text, sizeof text, "%" PRIu64 " records of %s never came", g.last - g.first + 1, g.name);
+		if (clf_state_record(st, &f, &why))
+			clf_log_error(st->sink, &why);
+	}
+}
+
+void clf_state_tick(struct clf_state *st)
+{
+	struct clf_error why = { 0 };
+
+	report_gaps(st);
+	if (clf_state_commit(st, &why) || (now_ms() - st->facts_ms >= FACTS_EVERY_MS && commit_ledger(st, &why)))
+		clf_log_error(st->sink, &why);
+}
+
+static int find_slurm_user(struct clf_state *st, struct clf_error *err)
+{
+	struct passwd pw, *found = NULL;
+	char buf[4096];
+
+	if (getpwnam_r(st->conf->slurm_user, &pw, buf, sizeof buf, &found) || !found)
+		return clf_fail(err, CLF_E_NOTFOUND, "slurm_user '%s' is no user of this host", st->conf->slurm_user);
+	st->slurm_uid = found->pw_uid;
+	return 0;
+}
+
+static int open_log(struct clf_state *st, bool accept_damage, struct clf_auditlog_torn *torn, struct clf_error *err)
+{
+	const struct clf_store_facts *f = clf_store_facts(st->store);
+	struct clf_auditlog_head known = { .n = f->log_n };
+	char dir[PATH_MAX], origin[CLF_AUDITLOG_ORIGIN_MAX + 1], host[128] = "localhost";
+
+	memcpy(known.hash, f->log_hash, sizeof known.hash);
+	if (gethostname(host, sizeof host - 1))
+		strcpy(host, "localhost");
+	snprintf(origin, sizeof origin, "%.64s/closfold/%.120s", st->conf->cluster, host);
+	if (snprintf(dir, sizeof dir, "%s/log", st->conf->state_dir) >= (int) sizeof dir)
+		return clf_fail(err, CLF_E_INVALID, "path of the log is too long");
+
+	struct clf_auditlog_options o = { .dir = dir,
+					  .origin = origin,
+					  .clock = &clf_clock_system,
+					  .known = known.n ? &known : NULL,
+					  .accept_damage = accept_damage };
+
+	return clf_auditlog_open(&o, torn, &st->log, err);
+}
+
+static int record_torn(struct clf_state *st, const struct clf_auditlog_torn *t, struct clf_error *err)
+{
+	char text[200];
+	json_auto_t *detail = json_pack("{s:s,s:I,s:I,s:I,s:I,s:s}", "file", t->file, "sequence",
+					(json_int_t) t->sequence, "offset", (json_int_t) t->offset, "bytes",
+					(json_int_t) t->bytes, "lines", (json_int_t) t->lines, "sha256", t->sha256);
+	struct clf_record_facts f = {
+		.event = CLF_EV_LOG_TORN, .ok = true, .status_code = "torn-tail", .message = text, .detail = detail
+	};
+
+	if (!detail)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	snprintf(text, sizeof text, "%" PRIu64 " bytes of an unacknowledged write cut off the end of %s", t->bytes,
+		 t->file);
+	clf_log(st->sink, CLF_LOG_WARN, "%s", text);
+	return clf_state_record(st, &f, err);
+}
+
+static int record_start(struct clf_state *st, bool accept_damage, struct clf_error *err)
+{
+	json_auto_t *detail = json_pack("{s:I,s:s,s:I,s:b}", "epoch", (json_int_t) clf_store_epoch(st->store),
+					"log_name", clf_auditlog_origin(st->log), "ledger_torn_bytes",
+					(json_int_t) clf_store_torn_bytes(st->store), "damage_accepted", accept_damage);
+	struct clf_record_facts f = { .event = CLF_EV_LOG_START,
+				      .ok = !accept_damage,
+				      .status_code = accept_damage ? "damage-accepted" : "started",
+				      .message = "closfoldd started",
+				      .detail = detail };
+
+	if (!detail)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	return clf_state_record(st, &f, err);
+}
+
+int clf_state_open(struct clf_state *st, const struct clf_conf *conf, bool accept_damage, const struct clf_log *sink,
+		   struct clf_error *err)
+{
+	struct clf_auditlog_torn torn = { 0 };
+
+	*st = (struct clf_state){ .conf = conf, .sink = sink, .started_ms = now_ms() };
+	st->run = (struct clf_run){ .driver = clf_driver_find(conf->fabric),
+				    .clock = &clf_clock_system,
+				    .cluster = conf->cluster,
+				    .record = run_record,
+				    .commit = run_commit,
+				    .arg = st };
+	if (!st->run.driver)
+		return clf_fail(err, CLF_E_NOTFOUND, "no fabric driver '%s': there is %s", conf->fabric,
+				clf_driver_names());
+	if (find_slurm_user(st, err) || clf_store_open(conf->state_dir, &st->store, err) ||
+	    open_log(st, accept_damage, &torn, err))
+		return -1;
+	st->run.store = st->store;
+	if ((torn.bytes && record_torn(st, &torn, err)) || record_start(st, accept_damage, err))
+		return -1;
+	if (st->run.driver->open(sink, &st->run.driver_self, err) || clf_state_commit(st, err))
+		return -1;
+	return commit_ledger(st, err);
+}
+
+void clf_state_close(struct clf_state *st)
+{
+	struct clf_error why = { 0 };
+
+	if (st->log && st->store && !st->fenced) {
+		struct clf_record_facts f = {
+			.event = CLF_EV_LOG_STOP, .ok = true, .status_code = "stopped", .message = "closfoldd stopped"
+		};
+
+		if (clf_state_record(st, &f, &why) || clf_state_commit(st, &why) || commit_ledger(st, &why))
+			clf_log_error(st->sink, &why);
+	}
+	if (st->run.driver)
+		st->run.driver->close(st->run.driver_self);
+	json_decref(st->reconcile.result);
+	clf_inforce_destroy(st->inforce);
+	clf_auditlog_close(st->log);
+	clf_store_close(st->store);
+	memset(st, 0, sizeof *st);
+}
+
+/* A broken file is recorded once, not each second. */
+static void reject(struct clf_state *st, const struct clf_inforce *n)
+{
+	char place[600];
+	json_auto_t *detail = json_pack("{s:s,s:s}", "error", clf_error_string(&n->error, place, sizeof place),
+					"in_force", st->inforce ? st->inforce->policy_sha256 : "");
+	struct clf_record_facts f = { .event = CLF_EV_POLICY_REJECT,
+				      .status_code = clf_code_name(n->error.code),
+				      .message = place,
+				      .policy_sha256 = st->inforce ? st->inforce->policy_sha256 : NULL,
+				      .detail = detail };
+	struct clf_error why = { 0 };
+
+	if (!strcmp(place, st->inforce_error))
+		return;
+	snprintf(st->inforce_error, sizeof st->inforce_error, "%s", place);
+	clf_log(st->sink, CLF_LOG_ERROR, "new policy or topology is not taken, %s: %s",
+		st->inforce ? "the old one stays in force" : "none is in force", place);
+	if (clf_state_record(st, &f, &why) || clf_state_commit(st, &why))
+		clf_log_error(st->sink, &why);
+}
+
+static int record_apply(struct clf_state *st, const struct clf_inforce *n, uint64_t generation, struct clf_error *err)
+{
+	char text[200];
+	json_auto_t *detail = json_pack("{s:s,s:s,s:s,s:I,s:s,s:I}", "new_sha256", n->policy_sha256, "old_sha256",
+					clf_store_facts(st->store)->policy_sha256, "topology_sha256", n->topo_sha256,
+					"generation", (json_int_t) generation, "id", n->policy->id ? n->policy->id : "",
+					"version", (json_int_t) n->policy->version);
+	struct clf_record_facts f = { .event = CLF_EV_POLICY_APPLY,
+				      .ok = true,
+				      .status_code = "applied",
+				      .message = text,
+				      .policy_sha256 = n->policy_sha256,
+				      .detail = detail };
+
+	if (!detail)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	snprintf(text, sizeof text, "policy %.100s version %u in force", n->policy->id ? n->policy->id : "?",
+		 n->policy->version);
+	return clf_state_record(st, &f, err);
+}
+
+static int publish(struct clf_state *st, const struct clf_inforce *n, uint64_t generation, struct clf_error *err)
+{
+	char dir[PATH_MAX];
+
+	if (snprintf(dir, sizeof dir, "%s/snapshot", st->conf->state_dir) >= (int) sizeof dir)
+		return clf_fail(err, CLF_E_INVALID, "path of the snapshot is too long");
+	if (clf_path_mkdirs(dir, 0755, err))
+		return -1;
+	return clf_snapshot_publish(dir, generation, n->policy_sha256, n->policy_text,
+				    n->topo_text ? n->topo_sha256 : NULL, n->topo_text, err);
+}
+
+/* Recorded and durable first, then published, then used here. */
+static int apply(struct clf_state *st, const struct clf_inforce *n, struct clf_error *err)
+{
+	struct clf_store_facts f = *clf_store_facts(st->store);
+	bool same = !strcmp(f.policy_sha256, n->policy_sha256) && !strcmp(f.topology_sha256, n->topo_sha256);
+
+	if (!same) {
+		f.generation++;
+		strcpy(f.policy_sha256, n->policy_sha256);
+		strcpy(f.topology_sha256, n->topo_sha256);
+		if (record_apply(st, n, f.generation, err) || clf_store_set_facts(st->store, &f, err) ||
+		    clf_state_commit(st, err))
+			return -1;
+	}
+	return publish(st, n, f.generation, err);
+}
+
+void clf_state_take_inforce(struct clf_state *st, struct clf_inforce *n)
+{
+	struct clf_error why = { 0 };
+
+	if (!n->error.code && apply(st, n, &why))
+		n->error = why;
+	if (n->error.code) {
+		reject(st, n);
+		clf_inforce_destroy(n);
+		return;
+	}
+	if (!st->inforce || strcmp(st->inforce->policy_sha256, n->policy_sha256) != 0 ||
+	    strcmp(st->inforce->topo_sha256, n->topo_sha256) != 0)
+		clf_log(st->sink, CLF_LOG_INFO, "policy %.12s in force, generation %" PRIu64, n->policy_sha256,
+			clf_store_facts(st->store)->generation);
+	clf_inforce_destroy(st->inforce);
+	st->inforce = n;
+	st->inforce_error[0] = '\0';
+	st->run.site = n->site;
+	st->run.nodes = &n->nodes;
+	st->run.policy_sha256 = n->policy_sha256;
+}
