@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -23,6 +24,7 @@ struct clf_buf {
 
 void clf_buf_done(struct clf_buf *b); /* frees, leaves an empty buffer with the same cap */
 void clf_buf_reset(struct clf_buf *b); /* len = 0, memory kept */
+/* p must not point into the buffer. */
 CLF_MUST_USE int clf_buf_add(struct clf_buf *b, const void *p, size_t n, struct clf_error *err);
 CLF_MUST_USE int clf_buf_puts(struct clf_buf *b, const char *s, struct clf_error *err);
 CLF_MUST_USE int clf_buf_printf(struct clf_buf *b, struct clf_error *err, const char *fmt, ...)

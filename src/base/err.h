@@ -55,6 +55,9 @@ void clf_error_prefix(struct clf_error *err, const char *fmt, ...)
 /* "source:line:column: text" or "text" into buf; always terminated. Returns buf. */
 const char *clf_error_string(const struct clf_error *err, char *buf, size_t size);
 
+/* Make a text safe to print: control characters, C1 controls and bytes that are not UTF-8 become '?', in place. */
+void clf_printable(char *text);
+
 /* Stable machine word of a code: "ok" "nomem" "invalid" "parse" "io" ... */
 const char *clf_code_name(enum clf_code code);
 

@@ -2,7 +2,7 @@
 /* json.h - jansson with caps, and a place in the file for every value.
  *
  * jansson keeps no position on values; clf_json_fail() scans the text again for a JSON pointer (RFC 6901).
- * Loading rejects duplicate keys, non-UTF-8, NUL in strings, files over max_bytes, nesting over CLF_JSON_DEPTH.
+ * Columns count bytes. Loading rejects duplicate keys, non-UTF-8, NUL in strings, files over max_bytes, nesting over CLF_JSON_DEPTH.
  * Memory: clf_json_doc init/done; doc.root is borrowed while the doc lives.
  * Base stays free of other libraries but for this file (docs/adr/0002).
  */
@@ -31,11 +31,11 @@ bool clf_json_position(const char *text, size_t len, const char *pointer, int *l
 /* Schema table: a key, its type, whether it must be there. Unknown keys are errors with a suggestion ("did you mean 'class'?"). */
 struct clf_json_key {
 	const char *name;
-	json_type type; /* JSON_TRUE stands for a boolean */
+	json_type type; /* JSON_TRUE: a boolean; JSON_REAL: integer or real; JSON_NULL: any */
 	bool required;
 	json_t **out; /* borrowed value or NULL when absent; may be NULL */
 };
-/* Check object at pointer against keys[0..n-1]. */
+/* Check object at pointer against keys[0..n-1]. doc may be NULL (no place in the message). Outputs are set only on success. */
 CLF_MUST_USE int clf_json_object(const struct clf_json_doc *doc, json_t *obj, const char *pointer, const struct clf_json_key *keys, size_t n,
 				 struct clf_error *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* strmap.h - string to uint32 map; keyed hash (SipHash or seeded FNV), hostile keys do not degrade it.
+/* strmap.h - string to uint32 map; SipHash-1-3 with a key from the kernel, so hostile keys do not degrade it.
+ * Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012.
  * Memory: init/done on the caller's storage; keys are borrowed unless the map was made with copy = true. */
 #ifndef CLF_BASE_STRMAP_H
 #define CLF_BASE_STRMAP_H
