@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests are TAP programs; tests/run.pl runs them and prints the totals.
-# A folder's unit tests are listed in tests/unit/<folder>/local.mk, which adds to TEST_PROGRAMS.
+# A folder's unit tests are listed in tests/unit/<folder>/local.mk, which adds to check_PROGRAMS.
 noinst_LTLIBRARIES += libclf_tap.la
 libclf_tap_la_SOURCES = tests/lib/tap.c tests/lib/tap.h
-libclf_tap_la_CPPFLAGS = -I$(srcdir)/tests/lib
+libclf_tap_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib
 
 include tests/unit/base/local.mk

@@ -113,7 +113,7 @@ void clf_error_prefix(struct clf_error *err, const char *fmt, ...)
 			context[0] = '\0';
 		va_end(ap);
 		/* A long context must not push the error itself out of the record. */
-		snprintf(err->text, sizeof(err->text), "%.*s: %s", (int) sizeof(context) / 2, context, text);
+		snprintf(err->text, sizeof(err->text), "%.*s: %.*s", (int) sizeof(context) / 2, context, (int) sizeof(text) / 2 - 3, text);
 		clf_printable(err->text);
 	}
 	errno = saved;
