@@ -6,3 +6,4 @@ libclf_tap_la_SOURCES = tests/lib/tap.c tests/lib/tap.h
 libclf_tap_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib
 
 include tests/unit/base/local.mk
+include tests/unit/place/local.mk
