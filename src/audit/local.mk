@@ -12,4 +12,6 @@ libclf_audit_la_SOURCES = \
 	src/audit/hash.c src/audit/hash.h \
 	src/audit/log.c src/audit/log.h src/audit/log_private.h src/audit/log_recover.c \
 	src/audit/producers.c src/audit/producers.h \
-	src/audit/segment.c src/audit/segment.h
+	src/audit/query.c src/audit/query.h \
+	src/audit/segment.c src/audit/segment.h \
+	src/audit/verify.c src/audit/verify.h
