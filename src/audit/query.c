@@ -51,9 +51,9 @@ static bool node_is(const json_t *r, const char *node)
 
 	if (is(at(r, "device", "hostname", NULL), node))
 		return true;
-	json_object_foreach((json_t *) at(r, "unmapped", "closfold", NULL), key, v)
-		if (json_is_object(v) && in_hosts(json_string_value(json_object_get(v, "nodes")), node))
-			return true;
+	json_object_foreach((json_t *) at(r, "unmapped", "closfold", NULL), key,
+			    v) if (json_is_object(v) &&
+				   in_hosts(json_string_value(json_object_get(v, "nodes")), node)) return true;
 	return false;
 }
 
@@ -76,8 +76,9 @@ bool clf_query_match(const struct clf_query *q, const json_t *r)
 	return !q->node || node_is(r, q->node);
 }
 
-int clf_query_log(const char *dir, const struct clf_query *q, int (*each)(void *arg, const json_t *record, const char *line, size_t len),
-		  void *arg, struct clf_query_counts *out, struct clf_error *err)
+int clf_query_log(const char *dir, const struct clf_query *q,
+		  int (*each)(void *arg, const json_t *record, const char *line, size_t len), void *arg,
+		  struct clf_query_counts *out, struct clf_error *err)
 {
 	struct clf_strv segs = { 0 };
 	struct clf_query_counts n = { 0 };

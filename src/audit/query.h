@@ -7,6 +7,8 @@
 #ifndef CLF_AUDIT_QUERY_H
 #define CLF_AUDIT_QUERY_H
 
+#include <stdint.h>
+
 #include "base/json.h"
 
 struct clf_query {
@@ -15,16 +17,17 @@ struct clf_query {
 	const char *event; /* "job.decision", or "job" for all of them */
 	const char *user;  /* name or number */
 	const char *account;
-	const char *node; /* a host that the record's nodes contain, or its device */
+	const char *node;           /* a host that the record's nodes contain, or its device */
 	int64_t since_ms, until_ms; /* [since, until) of the event's time */
-	bool denied;		    /* status 2 only */
+	bool denied;                /* status 2 only */
 };
 struct clf_query_counts {
 	uint64_t records, matched, unreadable;
 };
 /* each returns 0 to go on. */
-CLF_MUST_USE int clf_query_log(const char *dir, const struct clf_query *q, int (*each)(void *arg, const json_t *record, const char *line, size_t len),
-			       void *arg, struct clf_query_counts *out, struct clf_error *err);
+CLF_MUST_USE int clf_query_log(const char *dir, const struct clf_query *q,
+			       int (*each)(void *arg, const json_t *record, const char *line, size_t len), void *arg,
+			       struct clf_query_counts *out, struct clf_error *err);
 bool clf_query_match(const struct clf_query *q, const json_t *record);
 
 #endif

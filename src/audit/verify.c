@@ -8,7 +8,9 @@
 #include "audit/log_private.h"
 #include "audit/segment.h"
 
-static const char *const names[] = { "intact", "torn-tail", "truncated", "gap", "duplicate-writer", "modified", "empty" };
+static const char *const names[] = {
+	"intact", "torn-tail", "truncated", "gap", "duplicate-writer", "modified", "empty"
+};
 
 const char *clf_verdict_name(enum clf_verdict v)
 {
@@ -27,13 +29,15 @@ int clf_verify_parse_head(const char *s, struct clf_auditlog_head *out, struct c
 
 	if (!colon || !clf_parse_u64(s, (size_t) (colon - s), &n) || !n || strlen(colon + 1) != 64 ||
 	    strspn(colon + 1, "0123456789abcdef") != 64)
-		return clf_fail(err, CLF_E_INVALID, "head '%.90s' is not N:HASH, a number of records and 64 hex digits", s);
+		return clf_fail(err, CLF_E_INVALID, "head '%.90s' is not N:HASH, a number of records and 64 hex digits",
+				s);
 	out->n = n;
 	strcpy(out->hash, colon + 1);
 	return 0;
 }
 
-static void found(struct clf_verify_result *r, enum clf_verdict v, const char *file, uint64_t line, uint64_t offset, const char *what)
+static void found(struct clf_verify_result *r, enum clf_verdict v, const char *file, uint64_t line, uint64_t offset,
+		  const char *what)
 {
 	r->verdict = v;
 	snprintf(r->file, sizeof r->file, "%s", file);
@@ -85,7 +89,8 @@ static int check_line(struct check *k, const char *name, const struct clf_segmen
 		enum clf_verdict v = judge(&c, r->checked, k->prev);
 
 		if (v == CLF_VERDICT_GAP || v == CLF_VERDICT_DUPLICATE)
-			snprintf(text, sizeof text, "record %" PRId64 " stands where record %" PRIu64 " should", c.sequence, r->checked);
+			snprintf(text, sizeof text, "record %" PRId64 " stands where record %" PRIu64 " should",
+				 c.sequence, r->checked);
 		else
 			snprintf(text, sizeof text, "record %" PRIu64 ": %s", r->checked, what);
 		found(r, v, name, s->line, s->offset, text);
@@ -100,7 +105,9 @@ static int check_line(struct check *k, const char *name, const struct clf_segmen
 		if (k->heads[i].n != r->checked)
 			continue;
 		if (strcmp(k->heads[i].hash, k->prev) != 0) {
-			snprintf(text, sizeof text, "record %" PRIu64 " is not the one that was remembered: it or one before it was rewritten",
+			snprintf(text, sizeof text,
+				 "record %" PRIu64
+				 " is not the one that was remembered: it or one before it was rewritten",
 				 r->checked - 1);
 			r->checked--;
 			found(r, CLF_VERDICT_MODIFIED, name, s->line, s->offset, text);
@@ -135,7 +142,8 @@ static int settles(const char *dir, const char *name, const struct clf_segment *
 }
 
 /* 1: look at the whole log again, 0: done with this segment. */
-static int check_segment(struct check *k, const char *dir, const char *name, bool last, int settle_ms, struct clf_error *err)
+static int check_segment(struct check *k, const char *dir, const char *name, bool last, int settle_ms,
+			 struct clf_error *err)
 {
 	struct clf_segment s = { 0 };
 	const char *line;
@@ -145,7 +153,8 @@ static int check_segment(struct check *k, const char *dir, const char *name, boo
 
 	if (clf_segment_open(dir, name, &s, err))
 		return -1;
-	while (!rc && k->r->verdict == CLF_VERDICT_INTACT && (kind = clf_segment_next(&s, &line, &len, err)) != CLF_LINE_END) {
+	while (!rc && k->r->verdict == CLF_VERDICT_INTACT &&
+	       (kind = clf_segment_next(&s, &line, &len, err)) != CLF_LINE_END) {
 		if (kind < 0)
 			rc = -1;
 		else if (kind == CLF_LINE_WHOLE)
@@ -155,7 +164,8 @@ static int check_segment(struct check *k, const char *dir, const char *name, boo
 			found(k->r, CLF_VERDICT_TORN, name, s.line, s.offset, text);
 		} else if (!rc)
 			found(k->r, CLF_VERDICT_MODIFIED, name, s.line, s.offset,
-			      kind == CLF_LINE_CUT ? "segment ends inside a record, and others follow" : "line is longer than any record");
+			      kind == CLF_LINE_CUT ? "segment ends inside a record, and others follow"
+						   : "line is longer than any record");
 	}
 	clf_segment_close(&s);
 	return rc;
@@ -174,9 +184,11 @@ static int check_all(struct check *k, const char *dir, int settle_ms, struct clf
 		if (first != k->r->checked) {
 			char text[200];
 
-			snprintf(text, sizeof text, "segment begins with record %" PRIu64 ", and record %" PRIu64 " should come", first,
+			snprintf(text, sizeof text,
+				 "segment begins with record %" PRIu64 ", and record %" PRIu64 " should come", first,
 				 k->r->checked);
-			found(k->r, first > k->r->checked ? CLF_VERDICT_GAP : CLF_VERDICT_DUPLICATE, segs.v[i], 1, 0, text);
+			found(k->r, first > k->r->checked ? CLF_VERDICT_GAP : CLF_VERDICT_DUPLICATE, segs.v[i], 1, 0,
+			      text);
 			break;
 		}
 		rc = check_segment(k, dir, segs.v[i], i + 1 == segs.n, settle_ms, err);
@@ -193,15 +205,17 @@ static void check_heads(struct check *k)
 	for (size_t i = 0; i < k->nheads; i++) {
 		if (k->heads[i].n <= r->checked || (r->verdict != CLF_VERDICT_INTACT && r->verdict != CLF_VERDICT_TORN))
 			continue;
-		snprintf(text, sizeof text, "%" PRIu64 " records were there once, %" PRIu64 " are left", k->heads[i].n, r->checked);
-		found(r, CLF_VERDICT_TRUNCATED, r->file, r->line, r->offset, text);
+		snprintf(text, sizeof text, "%" PRIu64 " records were there once, %" PRIu64 " are left", k->heads[i].n,
+			 r->checked);
+		r->verdict = CLF_VERDICT_TRUNCATED;
+		snprintf(r->what, sizeof r->what, "%s", text);
 	}
 	if (r->verdict == CLF_VERDICT_INTACT && !r->checked)
 		found(r, CLF_VERDICT_EMPTY, "", 0, 0, "no record was checked");
 }
 
-int clf_verify_log(const char *dir, const struct clf_auditlog_head *heads, size_t n, int settle_ms, struct clf_verify_result *out,
-		   struct clf_error *err)
+int clf_verify_log(const char *dir, const struct clf_auditlog_head *heads, size_t n, int settle_ms,
+		   struct clf_verify_result *out, struct clf_error *err)
 {
 	struct clf_verify_result r;
 	int rc, tries = 0;

@@ -8,8 +8,8 @@
  *        duplicate-writer  a sequence number comes twice
  *        modified    a record is not what the next one, or the head remembered, says it was
  *        empty       no record was checked: that is no proof of anything
- * The first bad place is named. A cut tail, or a change of the very last record, shows only against a head from elsewhere: `anchored`
- * says up to which record one was given.
+ * The first bad place is named. A cut tail, or a change of the very last record, shows only against a head from
+ * elsewhere: `anchored` says up to which record one was given.
  *
  * Errors: CLF_E_NOTFOUND, CLF_E_IO, CLF_E_NOMEM: nothing was learned. Memory: result is plain storage. Time: one pass.
  */
@@ -32,15 +32,15 @@ struct clf_verify_result {
 	uint64_t checked;  /* good records from the beginning */
 	uint64_t segments; /* files looked into */
 	uint64_t bytes;
-	uint64_t anchored;	   /* records 0..anchored-1 are backed by a head from elsewhere; 0 = none was given */
+	uint64_t anchored;         /* records 0..anchored-1 are backed by a head from elsewhere; 0 = none was given */
 	char head[CLF_SHA256_HEX]; /* of the last good record */
 	char origin[CLF_AUDITLOG_ORIGIN_MAX + 1];
 	char file[40]; /* of the first bad place, "" = none */
 	uint64_t line, offset;
 	char what[200];
 };
-/* heads[0..n-1]: remembered heads, checked where the log passes them. settle_ms: an unfinished last line is looked at again so long, for
- * closfoldd may be writing it right now. */
+/* heads[0..n-1]: remembered heads, checked where the log passes them. settle_ms: an unfinished last line is looked at
+ * again so long, for closfoldd may be writing it right now. */
 CLF_MUST_USE int clf_verify_log(const char *dir, const struct clf_auditlog_head *heads, size_t n, int settle_ms,
 				struct clf_verify_result *out, struct clf_error *err);
 const char *clf_verdict_name(enum clf_verdict v);

@@ -18,7 +18,8 @@ static const char help_text[] =
 	"       closfold audit verify [--expect N:HASH] [--log DIR] [--json]\n"
 	"\n"
 	"  query   records that meet all filters:\n"
-	"          --job ID, --decision ID, --event NAME (\"job\" is all job events), --user NAME|UID, --account NAME,\n"
+	"          --job ID, --decision ID, --event NAME (\"job\" is all job events), --user NAME|UID, --account "
+	"NAME,\n"
 	"          --node HOST, --since TIME, --until TIME (2026-12-01 or 2026-12-01T09:00:00Z, UTC), --denied\n"
 	"  verify  check every record; --expect: a head noted elsewhere (verify prints it)\n"
 	"\n"
@@ -45,25 +46,27 @@ static void print_anchor(const struct clf_verify_result *r, uint64_t ledger_n)
 	if (r->anchored == r->checked && r->checked)
 		printf("anchor    all records are backed by a head from elsewhere\n");
 	else if (r->anchored)
-		printf("anchor    the first %" PRIu64 " records are backed by a head from %s; of those behind it a change of the very "
+		printf("anchor    the first %" PRIu64
+		       " records are backed by a head from %s; of those behind it a change of the very "
 		       "last one, or a cut tail, would not be seen\n",
 		       r->anchored, ledger_n ? "the ledger or --expect" : "--expect");
 	else
-		printf("anchor    none: a cut tail, or a change of the last record, cannot be seen without a head from elsewhere "
+		printf("anchor    none: a cut tail, or a change of the last record, cannot be seen without a head from "
+		       "elsewhere "
 		       "(--expect)\n");
 }
 
 static json_t *verify_json(const struct clf_verify_result *r)
 {
 	json_t *j = json_pack("{s:s,s:b,s:I,s:I,s:I,s:I,s:s,s:s}", "verdict", clf_verdict_name(r->verdict), "good",
-			      clf_verdict_good(r->verdict), "checked", (json_int_t) r->checked, "segments", (json_int_t) r->segments,
-			      "bytes", (json_int_t) r->bytes, "anchored", (json_int_t) r->anchored, "head", r->head, "log_name",
-			      r->origin);
+			      clf_verdict_good(r->verdict), "checked", (json_int_t) r->checked, "segments",
+			      (json_int_t) r->segments, "bytes", (json_int_t) r->bytes, "anchored",
+			      (json_int_t) r->anchored, "head", r->head, "log_name", r->origin);
 
 	if (*r->what)
 		json_object_set_new(j, "bad",
-				    json_pack("{s:s,s:I,s:I,s:s}", "file", r->file, "line", (json_int_t) r->line, "offset",
-					      (json_int_t) r->offset, "what", r->what));
+				    json_pack("{s:s,s:I,s:I,s:s}", "file", r->file, "line", (json_int_t) r->line,
+					      "offset", (json_int_t) r->offset, "what", r->what));
 	return j;
 }
 
@@ -97,8 +100,8 @@ static int do_verify(struct audit_cmd *k)
 		printf("%-9s %s\n", clf_verdict_good(r.verdict) ? "note" : "first bad", r.what);
 	if (r.line)
 		printf("place     %s line %" PRIu64 ", byte %" PRIu64 "\n", r.file, r.line, r.offset);
-	printf("checked   %" PRIu64 " records, %" PRIu64 " bytes in %" PRIu64 " segment%s of %s\n", r.checked, r.bytes, r.segments,
-	       r.segments == 1 ? "" : "s", *r.origin ? r.origin : k->dir);
+	printf("checked   %" PRIu64 " records, %" PRIu64 " bytes in %" PRIu64 " segment%s of %s\n", r.checked, r.bytes,
+	       r.segments, r.segments == 1 ? "" : "s", *r.origin ? r.origin : k->dir);
 	if (r.checked)
 		printf("head      %" PRIu64 ":%s\n", r.checked, r.head);
 	print_anchor(&r, facts.log_n);
@@ -148,9 +151,9 @@ static int record_read(const struct audit_cmd *k, struct clf_error *err)
 	CLF_CLEANUP(clf_client_destroyp) struct clf_client *c = NULL;
 	CLF_AUTO_FREE char *bytes = NULL;
 	const struct clf_query *q = &k->q;
-	json_auto_t *detail = json_pack("{s:I,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:b}", "job_id", (json_int_t) q->job_id, "decision",
-					q->decision ? q->decision : "", "event", q->event ? q->event : "", "user",
-					q->user ? q->user : "", "account", q->account ? q->account : "", "node",
+	json_auto_t *detail = json_pack("{s:I,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:b}", "job_id", (json_int_t) q->job_id,
+					"decision", q->decision ? q->decision : "", "event", q->event ? q->event : "",
+					"user", q->user ? q->user : "", "account", q->account ? q->account : "", "node",
 					q->node ? q->node : "", "since_ms", (json_int_t) q->since_ms, "until_ms",
 					(json_int_t) q->until_ms, "denied", q->denied);
 	struct clf_record_facts f = { .event = CLF_EV_AUDIT_READ,
@@ -187,11 +190,13 @@ static int do_query(struct audit_cmd *k)
 		return clf_cmd_fail(&err, false);
 	}
 	if (k->json)
-		printf("],\"matched\":%" PRIu64 ",\"read\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", n.matched, n.records, n.unreadable);
+		printf("],\"matched\":%" PRIu64 ",\"read\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", n.matched,
+		       n.records, n.unreadable);
 	else
 		printf("%" PRIu64 " of %" PRIu64 " records\n", n.matched, n.records);
 	if (n.unreadable)
-		fprintf(stderr, "closfold: %" PRIu64 " lines are no records; see 'closfold audit verify'\n", n.unreadable);
+		fprintf(stderr, "closfold: %" PRIu64 " lines are no records; see 'closfold audit verify'\n",
+			n.unreadable);
 	return fflush(stdout) || ferror(stdout) ? CLF_EXIT_INTERNAL : CLF_EXIT_OK;
 }
 
@@ -250,13 +255,20 @@ static int parse_filter(struct audit_cmd *k, int c)
 
 static int parse(int argc, char **argv, struct audit_cmd *k)
 {
-	static const struct option longs[] = { { "conf", required_argument, NULL, 'c' },     { "json", no_argument, NULL, 'j' },
-					       { "log", required_argument, NULL, 'l' },	     { "expect", required_argument, NULL, 'x' },
-					       { "job", required_argument, NULL, 'J' },	     { "decision", required_argument, NULL, 'd' },
-					       { "event", required_argument, NULL, 'e' },    { "user", required_argument, NULL, 'u' },
-					       { "account", required_argument, NULL, 'a' },  { "node", required_argument, NULL, 'n' },
-					       { "since", required_argument, NULL, 's' },    { "until", required_argument, NULL, 'U' },
-					       { "denied", no_argument, NULL, 'D' },	     { "help", no_argument, NULL, 'h' },
+	static const struct option longs[] = { { "conf", required_argument, NULL, 'c' },
+					       { "json", no_argument, NULL, 'j' },
+					       { "log", required_argument, NULL, 'l' },
+					       { "expect", required_argument, NULL, 'x' },
+					       { "job", required_argument, NULL, 'J' },
+					       { "decision", required_argument, NULL, 'd' },
+					       { "event", required_argument, NULL, 'e' },
+					       { "user", required_argument, NULL, 'u' },
+					       { "account", required_argument, NULL, 'a' },
+					       { "node", required_argument, NULL, 'n' },
+					       { "since", required_argument, NULL, 's' },
+					       { "until", required_argument, NULL, 'U' },
+					       { "denied", no_argument, NULL, 'D' },
+					       { "help", no_argument, NULL, 'h' },
 					       { 0 } };
 	int c, f;
 
@@ -285,7 +297,8 @@ static int resolve(struct audit_cmd *k, struct clf_error *err)
 
 	if (!k->log && clf_remote_conf(k->conf, &k->c, err))
 		return -1;
-	n = k->log ? snprintf(k->dir, sizeof k->dir, "%s", k->log) : snprintf(k->dir, sizeof k->dir, "%s/log", k->c->state_dir);
+	n = k->log ? snprintf(k->dir, sizeof k->dir, "%s", k->log)
+		   : snprintf(k->dir, sizeof k->dir, "%s/log", k->c->state_dir);
 	return n < (int) sizeof k->dir ? 0 : clf_fail(err, CLF_E_INVALID, "path of the log is too long");
 }
 

@@ -9,20 +9,21 @@
 #include "cmd/cmd.h"
 #include "cmd/remote.h"
 
-static const char help_text[] = "usage: closfold lease list [--all] [--job ID]\n"
-				"       closfold lease show LEASE\n"
-				"       closfold lease release LEASE\n"
-				"       closfold lease reconcile [--dry-run]\n"
-				"\n"
-				"options: --conf FILE, --json\n"
-				"\n"
-				"  list       open leases; --all: also those that are over, as far as they are kept\n"
-				"  show       one lease, whole\n"
-				"  release    take the network away from a job now; Slurm is not told\n"
-				"  reconcile  compare leases with Slurm's jobs, release those without one\n"
-				"\n"
-				"Exit: 0 done; 1 (reconcile) a lease could not be released; 4 not permitted; 5 closfoldd is not reachable;\n"
-				"7 (release) it is closed already.\n";
+static const char help_text[] =
+	"usage: closfold lease list [--all] [--job ID]\n"
+	"       closfold lease show LEASE\n"
+	"       closfold lease release LEASE\n"
+	"       closfold lease reconcile [--dry-run]\n"
+	"\n"
+	"options: --conf FILE, --json\n"
+	"\n"
+	"  list       open leases; --all: also those that are over, as far as they are kept\n"
+	"  show       one lease, whole\n"
+	"  release    take the network away from a job now; Slurm is not told\n"
+	"  reconcile  compare leases with Slurm's jobs, release those without one\n"
+	"\n"
+	"Exit: 0 done; 1 (reconcile) a lease could not be released; 4 not permitted; 5 closfoldd is not reachable;\n"
+	"7 (release) it is closed already.\n";
 
 struct lease_cmd {
 	const char *conf;
@@ -38,13 +39,14 @@ static json_int_t num(const json_t *j, const char *key)
 
 static void print_row(const json_t *l)
 {
-	CLF_AUTO_FREE char *id = clf_remote_text(l, "id"), *state = clf_remote_text(l, "state"), *user = clf_remote_text(l, "user"),
-			   *cls = clf_remote_text(l, "class"), *grant = clf_remote_text(l, "grant"),
-			   *nodes = clf_remote_text(l, "nodes");
+	CLF_AUTO_FREE char *id = clf_remote_text(l, "id"), *state = clf_remote_text(l, "state"),
+			   *user = clf_remote_text(l, "user"), *cls = clf_remote_text(l, "class"),
+			   *grant = clf_remote_text(l, "grant"), *nodes = clf_remote_text(l, "nodes");
 	char when[64];
 
-	printf("%-10s %-9s %10" PRId64 " %-12s %-12s %-10s %6" PRId64 " %-24s %s\n", id, state, (int64_t) num(l, "job_id"), user, cls,
-	       grant, (int64_t) num(l, "n_nodes"), nodes, clf_remote_time(num(l, "requested_ms"), when, sizeof when));
+	printf("%-10s %-9s %10" PRId64 " %-12s %-12s %-10s %6" PRId64 " %-24s %s\n", id, state,
+	       (int64_t) num(l, "job_id"), user, cls, grant, (int64_t) num(l, "n_nodes"), nodes,
+	       clf_remote_time(num(l, "requested_ms"), when, sizeof when));
 }
 
 /* All pages of the list; *out owned. */
@@ -55,7 +57,8 @@ static int fetch_list(struct lease_cmd *k, json_t **out, struct clf_error *err)
 
 	for (;;) {
 		json_auto_t *r = NULL;
-		json_t *q = json_pack("{s:s,s:b,s:I,s:I}", "op", "lease.list", "all", k->all, "from", from, "job_id", k->job);
+		json_t *q = json_pack("{s:s,s:b,s:I,s:I}", "op", "lease.list", "all", k->all, "from", from, "job_id",
+				      k->job);
 
 		if (clf_remote_ask(k->c, q, &r, err))
 			return -1;
@@ -79,15 +82,15 @@ static int do_list(struct lease_cmd *k, const char *arg)
 	if (fetch_list(k, &list, &err))
 		return clf_cmd_fail(&err, k->json);
 	if (k->json)
-		return clf_cmd_print_json(json_pack("{s:O,s:I}", "leases", list, "count", (json_int_t) json_array_size(list)));
+		return clf_cmd_print_json(
+			json_pack("{s:O,s:I}", "leases", list, "count", (json_int_t) json_array_size(list)));
 	if (!json_array_size(list)) {
 		printf("no %sleases\n", k->all ? "" : "open ");
 		return CLF_EXIT_OK;
 	}
-	printf("%-10s %-9s %10s %-12s %-12s %-10s %6s %-24s %s\n", "LEASE", "STATE", "JOB", "USER", "CLASS", "GRANT", "COUNT", "NODES",
-	       "SINCE");
-	json_array_foreach(list, i, l)
-		print_row(l);
+	printf("%-10s %-9s %10s %-12s %-12s %-10s %6s %-24s %s\n", "LEASE", "STATE", "JOB", "USER", "CLASS", "GRANT",
+	       "COUNT", "NODES", "SINCE");
+	json_array_foreach(list, i, l) print_row(l);
 	return CLF_EXIT_OK;
 }
 
@@ -105,7 +108,8 @@ static int do_show(struct lease_cmd *k, const char *arg)
 	l = json_object_get(r, "lease");
 	if (k->json)
 		return clf_cmd_print_json(json_pack("{s:O,s:I}", "lease", l, "failures", num(r, "failures")));
-	json_object_foreach(l, key, v) {
+	json_object_foreach(l, key, v)
+	{
 		bool time = false;
 
 		for (int i = 0; times[i]; i++)
@@ -115,7 +119,8 @@ static int do_show(struct lease_cmd *k, const char *arg)
 
 			printf("%-14s %s\n", key, s);
 		} else if (time) {
-			printf("%-14.*s %s\n", (int) strlen(key) - 3, key, clf_remote_time(json_integer_value(v), when, sizeof when));
+			printf("%-14.*s %s\n", (int) strlen(key) - 3, key,
+			       clf_remote_time(json_integer_value(v), when, sizeof when));
 		} else if (json_is_integer(v)) {
 			printf("%-14s %" PRId64 "\n", key, (int64_t) json_integer_value(v));
 		}
@@ -154,13 +159,17 @@ static int do_reconcile(struct lease_cmd *k, const char *arg)
 		json_object_del(r, "ok");
 		rc = clf_cmd_print_json(json_incref(r));
 	} else {
-		json_array_foreach(json_object_get(r, "actions"), i, a) {
+		json_array_foreach(json_object_get(r, "actions"), i, a)
+		{
 			CLF_AUTO_FREE char *id = clf_remote_text(a, "lease"), *why = clf_remote_text(a, "why");
 
 			printf("%s of job %" PRId64 ": %s, %s\n", id, (int64_t) num(a, "job_id"), why,
-			       json_is_true(json_object_get(a, "done")) ? "released" : k->dry_run ? "would be released" : "NOT released");
+			       json_is_true(json_object_get(a, "done")) ? "released"
+			       : k->dry_run                             ? "would be released"
+									: "NOT released");
 		}
-		printf("%" PRId64 " open leases: %" PRId64 " have their job, %" PRId64 " are too young to tell, %zu %s\n",
+		printf("%" PRId64 " open leases: %" PRId64 " have their job, %" PRId64
+		       " are too young to tell, %zu %s\n",
 		       (int64_t) num(r, "leases"), (int64_t) num(r, "kept"), (int64_t) num(r, "young"),
 		       json_array_size(json_object_get(r, "actions")), k->dry_run ? "would be released" : "acted on");
 	}
@@ -171,14 +180,20 @@ static const struct sub {
 	const char *name;
 	int (*run)(struct lease_cmd *k, const char *arg);
 	bool arg;
-} subs[] = { { "list", do_list, false }, { "show", do_show, true }, { "release", do_release, true }, { "reconcile", do_reconcile, false } };
+} subs[] = { { "list", do_list, false },
+	     { "show", do_show, true },
+	     { "release", do_release, true },
+	     { "reconcile", do_reconcile, false } };
 
 /* -1: go on. */
 static int parse(int argc, char **argv, struct lease_cmd *k)
 {
-	static const struct option longs[] = { { "conf", required_argument, NULL, 'c' }, { "json", no_argument, NULL, 'j' },
-					       { "all", no_argument, NULL, 'a' },	 { "job", required_argument, NULL, 'J' },
-					       { "dry-run", no_argument, NULL, 'n' },	 { "help", no_argument, NULL, 'h' },
+	static const struct option longs[] = { { "conf", required_argument, NULL, 'c' },
+					       { "json", no_argument, NULL, 'j' },
+					       { "all", no_argument, NULL, 'a' },
+					       { "job", required_argument, NULL, 'J' },
+					       { "dry-run", no_argument, NULL, 'n' },
+					       { "help", no_argument, NULL, 'h' },
 					       { 0 } };
 	unsigned long long v;
 	int c;

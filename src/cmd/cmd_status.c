@@ -9,11 +9,12 @@
 #include "cmd/cmd.h"
 #include "cmd/remote.h"
 
-static const char help_text[] = "usage: closfold status [--conf FILE] [--json]\n"
-				"\n"
-				"Daemon, policy in force, audit log, leases and the last comparison with Slurm.\n"
-				"Exit: 0 all is well; 1 no policy in force, a new one refused, or the log cannot be written; 5 closfoldd\n"
-				"is not reachable.\n";
+static const char help_text[] =
+	"usage: closfold status [--conf FILE] [--json]\n"
+	"\n"
+	"Daemon, policy in force, audit log, leases and the last comparison with Slurm.\n"
+	"Exit: 0 all is well; 1 no policy in force, a new one refused, or the log cannot be written; 5 closfoldd\n"
+	"is not reachable.\n";
 
 static json_int_t num(const json_t *j, const char *key)
 {
@@ -44,13 +45,14 @@ static const char *str(const json_t *j, const char *key)
 
 static void print_whole(const json_t *r)
 {
-	const json_t *log = json_object_get(r, "log"), *pol = json_object_get(r, "policy"), *topo = json_object_get(r, "topology"),
-		     *rec = json_object_get(r, "reconcile"), *res = json_object_get(rec, "result");
+	const json_t *log = json_object_get(r, "log"), *pol = json_object_get(r, "policy"),
+		     *topo = json_object_get(r, "topology"), *rec = json_object_get(r, "reconcile"),
+		     *res = json_object_get(rec, "result");
 	int64_t now = clf_clock_system.wall_ms(clf_clock_system.arg);
 	char span[40];
 
-	line("closfoldd", "%s on cluster %s, process %" PRId64 ", up %s", str(r, "version"), str(r, "cluster"), (int64_t) num(r, "pid"),
-	     clf_remote_span(now - num(r, "started_ms"), span, sizeof span));
+	line("closfoldd", "%s on cluster %s, process %" PRId64 ", up %s", str(r, "version"), str(r, "cluster"),
+	     (int64_t) num(r, "pid"), clf_remote_span(now - num(r, "started_ms"), span, sizeof span));
 	if (json_is_true(json_object_get(pol, "in_force")))
 		line("policy", "%s version %" PRId64 " in force, generation %" PRId64 " (%.12s)", str(pol, "id"),
 		     (int64_t) num(pol, "version"), (int64_t) num(pol, "generation"), str(pol, "sha256"));
@@ -63,16 +65,19 @@ static void print_whole(const json_t *r)
 	else
 		line("topology", "none");
 	line("log", "%" PRId64 " records of %s%s%s", (int64_t) num(log, "records"), str(log, "name"),
-	     json_is_true(json_object_get(log, "writable")) ? "" : "; CANNOT BE WRITTEN, flagged jobs are refused: ", str(log, "error"));
+	     json_is_true(json_object_get(log, "writable")) ? "" : "; CANNOT BE WRITTEN, flagged jobs are refused: ",
+	     str(log, "error"));
 	line("leases", "%" PRId64 " open", (int64_t) num(json_object_get(r, "leases"), "open"));
 	line("fabric", "%s%s", str(json_object_get(r, "fabric"), "driver"),
-	     json_is_true(json_object_get(json_object_get(r, "fabric"), "programs_wires")) ? "" : ": no wire is programmed");
+	     json_is_true(json_object_get(json_object_get(r, "fabric"), "programs_wires")) ? ""
+											   : ": no wire is programmed");
 	if (!num(rec, "last_ms"))
 		line("reconcile", "not yet");
 	else if (!json_is_true(json_object_get(rec, "known")))
 		line("reconcile", "Slurm's jobs are NOT KNOWN, nothing was changed: %s", str(rec, "error"));
 	else
-		line("reconcile", "%s ago: %" PRId64 " kept, %" PRId64 " young, %" PRId64 " released, %" PRId64 " failed",
+		line("reconcile",
+		     "%s ago: %" PRId64 " kept, %" PRId64 " young, %" PRId64 " released, %" PRId64 " failed",
 		     clf_remote_span(now - num(rec, "last_ms"), span, sizeof span), (int64_t) num(res, "kept"),
 		     (int64_t) num(res, "young"), (int64_t) num(res, "released"), (int64_t) num(res, "failed"));
 }
@@ -80,7 +85,8 @@ static void print_whole(const json_t *r)
 /* What anybody may know. */
 static void print_short(const json_t *r)
 {
-	line("closfoldd", "%s on cluster %s runs; root and the Slurm user see more", str(r, "version"), str(r, "cluster"));
+	line("closfoldd", "%s on cluster %s runs; root and the Slurm user see more", str(r, "version"),
+	     str(r, "cluster"));
 	line("policy", "%s", json_is_true(json_object_get(r, "policy_in_force")) ? "in force" : "NONE in force");
 	line("log", "%s", json_is_true(json_object_get(r, "log_writable")) ? "written" : "CANNOT BE WRITTEN");
 }
@@ -90,15 +96,18 @@ static bool is_well(const json_t *r)
 	const json_t *log = json_object_get(r, "log"), *pol = json_object_get(r, "policy");
 
 	if (!log)
-		return json_is_true(json_object_get(r, "policy_in_force")) && json_is_true(json_object_get(r, "log_writable"));
-	return json_is_true(json_object_get(log, "writable")) && json_is_true(json_object_get(pol, "in_force")) && !*str(pol, "error");
+		return json_is_true(json_object_get(r, "policy_in_force")) &&
+		       json_is_true(json_object_get(r, "log_writable"));
+	return json_is_true(json_object_get(log, "writable")) && json_is_true(json_object_get(pol, "in_force")) &&
+	       !*str(pol, "error");
 }
 
 int clf_cmd_status(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "conf", required_argument, NULL, 'c' }, { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 }
-	};
+	static const struct option longs[] = { { "conf", required_argument, NULL, 'c' },
+					       { "json", no_argument, NULL, 'j' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
 	CLF_CLEANUP(clf_conf_destroyp) struct clf_conf *conf = NULL;
 	struct clf_error err = { 0 };
 	json_auto_t *r = NULL;

@@ -3,6 +3,9 @@
 bin_PROGRAMS += closfold
 closfold_SOURCES = \
 	src/cmd/main.c src/cmd/verbs.h \
-	src/cmd/cmd.c src/cmd/cmd.h
+	src/cmd/cmd.c src/cmd/cmd.h \
+	src/cmd/cmd_audit.c src/cmd/cmd_lease.c src/cmd/cmd_status.c \
+	src/cmd/remote.c src/cmd/remote.h
 closfold_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-closfold_LDADD = libclf_base.la $(JANSSON_LIBS)
+closfold_LDADD = libclf_audit.la libclf_record.la libclf_lease.la libclf_wire.la libclf_policy.la libclf_base.la \
+	$(JANSSON_LIBS) $(CRYPTO_LIBS)
