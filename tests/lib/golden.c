@@ -48,7 +48,8 @@ int golden_each(const char *dir, const char *prefix, const char *suffix, void (*
 		const char *name = list[i]->d_name;
 		size_t len = strlen(name), end = strlen(suffix);
 
-		if (!strncmp(name, prefix, strlen(prefix)) && len >= end && !strcmp(name + len - end, suffix) && name[0] != '.') {
+		if (!strncmp(name, prefix, strlen(prefix)) && len >= end && !strcmp(name + len - end, suffix) &&
+		    name[0] != '.') {
 			run(dir, name);
 			found++;
 		}

@@ -8,8 +8,10 @@
 /* One test: is `got` the content of the file? With UPDATE=1 in the environment the file is written instead. */
 bool golden(const char *path, const char *got, const char *name);
 
-/* Call run() for each name in dir that begins with prefix and ends with suffix, in order. Returns how many: a test should fail at 0. */
-int golden_each(const char *dir, const char *prefix, const char *suffix, void (*run)(const char *dir, const char *name));
+/* Call run() for each name in dir that begins with prefix and ends with suffix, in order. Returns how many: a test
+ * should fail at 0. */
+int golden_each(const char *dir, const char *prefix, const char *suffix,
+		void (*run)(const char *dir, const char *name));
 
 /* Content of a file, owned; NULL when it cannot be read. */
 char *golden_read(const char *path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One file a decision, tests/policy/decide/<case>.json: {"policy"?, "topology"?, "cluster"?, "features"?, "job", "expect"}.
- * policy: absent = tests/policy/policy.json, null = none in force; cluster: host expression; features: name to host expression;
- * expect: the decision, with the text a user reads. UPDATE=1 rewrites "expect". */
+/* One file a decision, tests/policy/decide/<case>.json: {"policy"?, "topology"?, "cluster"?, "features"?, "job",
+ * "expect"}. policy: absent = tests/policy/policy.json, null = none in force; cluster: host expression; features: name
+ * to host expression; expect: the decision, with the text a user reads. UPDATE=1 rewrites "expect". */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,8 @@ static void set_number(json_t *o, const char *key, uint32_t n)
 static json_t *decision_json(const struct clf_decision *d)
 {
 	char *text = clf_decision_text(d);
-	json_t *o = json_pack("{s:b,s:b,s:s,s:s}", "allow", d->allow, "flagged", d->flagged, "class", d->cls, "rule", d->rule);
+	json_t *o = json_pack("{s:b,s:b,s:s,s:s}", "allow", d->allow, "flagged", d->flagged, "class", d->cls, "rule",
+			      d->rule);
 
 	set_string(o, "grant", d->grant);
 	if (d->raised[0])
@@ -174,10 +175,11 @@ static void run_case(const char *dir, const char *name)
 		return;
 	hosts = str(in, "cluster");
 	cluster.features = json_object_get(in, "features");
-	if (ok(!load_policy(in, dir, &policy, &err) && !clf_hostlist_expand(hosts ? hosts : "n[1-16]", 1000, &cluster.nodes, &err) &&
+	if (ok(!load_policy(in, dir, &policy, &err) &&
+		       !clf_hostlist_expand(hosts ? hosts : "n[1-16]", 1000, &cluster.nodes, &err) &&
 		       (!str(in, "topology") || !clf_topo_synth(str(in, "topology"), &topo, &err)) &&
-		       (!policy || !clf_site_make(policy, topo, (uint32_t) cluster.nodes.n, name_of, cluster.features ? has_feature : NULL,
-						  &cluster, &site, &err)),
+		       (!policy || !clf_site_make(policy, topo, (uint32_t) cluster.nodes.n, name_of,
+						  cluster.features ? has_feature : NULL, &cluster, &site, &err)),
 	       "%s: set up %d:%d %s", name, err.line, err.column, err.text))
 		decide(name, path, in, site);
 	clf_strv_done(&cluster.nodes);

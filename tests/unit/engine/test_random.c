@@ -8,7 +8,26 @@
 #include "engine/decide.h"
 #include "tap.h"
 
-enum { USER, ACCOUNT, ACCOUNTLESS, PARTITION, CLAIM, GRANT, HAD, HADGRANT, MIN, MAX, REQ, EXC, NODES, NOW, ALLOW, CLASS, FLAGGED, NFIELDS };
+enum {
+	USER,
+	ACCOUNT,
+	ACCOUNTLESS,
+	PARTITION,
+	CLAIM,
+	GRANT,
+	HAD,
+	HADGRANT,
+	MIN,
+	MAX,
+	REQ,
+	EXC,
+	NODES,
+	NOW,
+	ALLOW,
+	CLASS,
+	FLAGGED,
+	NFIELDS
+};
 
 static const char *name_of(void *arg, uint32_t i)
 {
@@ -47,8 +66,8 @@ static bool agree(const struct clf_site *site, char **f)
 		return false;
 	if (d->allow == (*f[ALLOW] == '1') && !strcmp(d->cls, f[CLASS]) && d->flagged == (*f[FLAGGED] == '1'))
 		return true;
-	diag("got allow %d class %s flagged %d (%s: %s), oracle says %s %s %s", d->allow, d->cls, d->flagged, d->rule, d->reason, f[ALLOW],
-	     f[CLASS], f[FLAGGED]);
+	diag("got allow %d class %s flagged %d (%s: %s), oracle says %s %s %s", d->allow, d->cls, d->flagged, d->rule,
+	     d->reason, f[ALLOW], f[CLASS], f[FLAGGED]);
 	return false;
 }
 
@@ -95,7 +114,8 @@ int main(void)
 
 	if (run)
 		sscanf(run, "%u,%u,%u", &seed, &policies, &jobs);
-	snprintf(command, sizeof command, "perl '%s/tests/unit/engine/oracle.pl' %u %u %u", clf_test_srcdir(), seed, policies, jobs);
+	snprintf(command, sizeof command, "perl '%s/tests/unit/engine/oracle.pl' %u %u %u", clf_test_srcdir(), seed,
+		 policies, jobs);
 	f = popen(command, "r");
 	if (!f)
 		abort();
@@ -125,8 +145,8 @@ int main(void)
 	is_int(pclose(f), 0, "the oracle ends well");
 	is_int(differ, 0, "differences in %ld pairs", pairs);
 	ok(run || pairs >= 100000, "at least 100,000 pairs: %ld", pairs);
-	ok(run || (allowed > pairs / 20 && allowed < pairs && flagged > pairs / 100), "%ld allowed, %ld of them flagged: both ways are tried",
-	   allowed, flagged);
+	ok(run || (allowed > pairs / 20 && allowed < pairs && flagged > pairs / 100),
+	   "%ld allowed, %ld of them flagged: both ways are tried", allowed, flagged);
 	clf_site_destroy(site);
 	clf_policy_destroy(policy);
 	free(json);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* closfold.conf: the table of keys, the example and the man page say the same; a folder for each way to be wrong (tests/conf/bad-*). */
+/* closfold.conf: the table of keys, the example and the man page say the same; a folder for each way to be wrong
+ * (tests/conf/bad-*). */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,9 +55,12 @@ static void test_all(void)
 	CLF_CLEANUP(clf_conf_destroyp) struct clf_conf *c = NULL;
 	struct clf_error err = { 0 };
 
-	if (!ok(!clf_conf_load(write_conf("# all keys\r\ncluster=asha\n  policy =\t/p/x#y.json  # why\ntopology =\nstate_dir = /s\n"
-					  "runtime_dir = /r\nfabric = null\nslurm_query = /q\nslurm_conf = /etc/slurm.conf\nslurm_user = s_1\n"
-					  "on_error = accept\nsubmit_timeout_ms = 1\nstart_timeout_ms = 600000\nstart_failures = 100\n"
+	if (!ok(!clf_conf_load(write_conf("# all keys\r\ncluster=asha\n  policy =\t/p/x#y.json  # why\ntopology "
+					  "=\nstate_dir = /s\n"
+					  "runtime_dir = /r\nfabric = null\nslurm_query = /q\nslurm_conf = "
+					  "/etc/slurm.conf\nslurm_user = s_1\n"
+					  "on_error = accept\nsubmit_timeout_ms = 1\nstart_timeout_ms = "
+					  "600000\nstart_failures = 100\n"
 					  "reconcile_s = 86400\nlease_grace_s = 1"),
 			       &c, &err),
 		"a file with every key loads: %d %s", err.line, err.text))
@@ -99,8 +103,8 @@ static void test_example(void)
 
 		snprintf(line, sizeof line, "\n#%s =%s%s\n", k.name, *k.default_text ? " " : "", k.default_text);
 		snprintf(facts, sizeof facts, "\n# %s%s%s\n", k.type, *k.range ? ", " : "", k.range);
-		snprintf(entry, sizeof entry, "\n.TP\n.B %s\n(%s%s%s; default: %s)\n", k.name, k.type, *k.range ? ", " : "", k.range,
-			 *k.default_text ? k.default_text : "empty");
+		snprintf(entry, sizeof entry, "\n.TP\n.B %s\n(%s%s%s; default: %s)\n", k.name, k.type,
+			 *k.range ? ", " : "", k.range, *k.default_text ? k.default_text : "empty");
 
 		const char *found = strstr(at, line), *fact = strstr(at, facts), *doc = strstr(man_at, entry);
 
@@ -129,7 +133,8 @@ static void bad_case(const char *dir, const char *name)
 	snprintf(expect, sizeof expect, "%s/%s/expect.err", dir, name);
 	if (!ok(clf_conf_load(path, &c, &err) == -1 && !c, "%s: refused", name))
 		return;
-	snprintf(got, sizeof got, "%s closfold.conf:%d:%d: %s\n", clf_code_name(err.code), err.line, err.column, err.text);
+	snprintf(got, sizeof got, "%s closfold.conf:%d:%d: %s\n", clf_code_name(err.code), err.line, err.column,
+		 err.text);
 	golden(expect, got, name);
 }
 
@@ -159,6 +164,7 @@ int main(void)
 	test_huge();
 	snprintf(dir, sizeof dir, "%s/tests/conf", clf_test_srcdir());
 	ok(golden_each(dir, "bad-", "", bad_case) > 15, "there are cases");
-	ok(clf_conf_load("/nonexistent/closfold.conf", &c, &err) && err.code == CLF_E_NOTFOUND, "no file is CLF_E_NOTFOUND");
+	ok(clf_conf_load("/nonexistent/closfold.conf", &c, &err) && err.code == CLF_E_NOTFOUND,
+	   "no file is CLF_E_NOTFOUND");
 	return done_testing();
 }

@@ -10,16 +10,22 @@
 
 static const char *const good =
 	"{\"format\":\"closfold-policy/1\",\"id\":\"lab\",\"version\":7,"
-	"\"classes\":{\"levels\":[\"public\",\"internal\",\"personal\"],\"default\":\"internal\",\"flagged_from\":\"personal\"},"
+	"\"classes\":{\"levels\":[\"public\",\"internal\",\"personal\"],\"default\":\"internal\",\"flagged_from\":"
+	"\"personal\"},"
 	"\"zones\":{\"z/1\":{\"nodes\":\"n[1-4],x\"},\"feat\":{\"features\":[\"tpm\",\"ib\"]}},"
 	"\"floors\":{\"accounts\":{\"acct-h\":\"personal\"},\"partitions\":{\"Sec\":\"internal\"}},"
-	"\"terms\":{\"personal\":{\"zone\":\"z/1\",\"exclusive\":true,\"licence\":\"key\",\"switches\":{\"slack\":2,\"wait_s\":60}}},"
-	"\"rules\":[{\"id\":\"r1\",\"effect\":\"permit\",\"when\":{\"classes\":[\"personal\"],\"accounts\":[\"b\",\"a\"]}},"
-	"{\"id\":\"r2\",\"effect\":\"forbid\",\"when\":{\"users\":[\"eve\"],\"purposes\":[\"dpv:Ads\"],\"partitions\":[\"p\"]},"
+	"\"terms\":{\"personal\":{\"zone\":\"z/"
+	"1\",\"exclusive\":true,\"licence\":\"key\",\"switches\":{\"slack\":2,\"wait_s\":60}}},"
+	"\"rules\":[{\"id\":\"r1\",\"effect\":\"permit\",\"when\":{\"classes\":[\"personal\"],\"accounts\":[\"b\","
+	"\"a\"]}},"
+	"{\"id\":\"r2\",\"effect\":\"forbid\",\"when\":{\"users\":[\"eve\"],\"purposes\":[\"dpv:Ads\"],\"partitions\":["
+	"\"p\"]},"
 	"\"message\":\"no \xe0\xa4\xb9\",\"cites\":[\"DPDP s.9(3)\"]}],"
-	"\"grants\":[{\"id\":\"G-1\",\"class\":\"personal\",\"purpose\":\"dpv:R\",\"fiduciary\":\"hosp\",\"contract\":\"D-1\",\"basis\":\"s6-consent\","
+	"\"grants\":[{\"id\":\"G-1\",\"class\":\"personal\",\"purpose\":\"dpv:R\",\"fiduciary\":\"hosp\",\"contract\":"
+	"\"D-1\",\"basis\":\"s6-consent\","
 	"\"datasets\":[\"ds-1\"],\"valid\":{\"from\":\"1970-01-01T00:00:01Z\",\"until\":\"1970-01-01T00:00:02Z\"},"
-	"\"allow\":{\"accounts\":[\"acct-h\"],\"users\":[\"u\"],\"partitions\":[\"p\"],\"max_nodes\":8},\"revoked\":true,\"version\":3}]}";
+	"\"allow\":{\"accounts\":[\"acct-h\"],\"users\":[\"u\"],\"partitions\":[\"p\"],\"max_nodes\":8},\"revoked\":"
+	"true,\"version\":3}]}";
 
 static int load(const char *text, struct clf_policy **out, struct clf_error *err)
 {
@@ -55,7 +61,9 @@ static void test_good(void)
 	ok(!p->terms[0].cls && !p->terms[1].cls, "no terms where none are given");
 	is_str(p->terms[2].zone, "z/1", "terms: zone");
 	is_str(p->terms[2].licence, "key:1", "terms: licence as Slurm takes it");
-	ok(p->terms[2].exclusive && p->terms[2].switches && p->terms[2].switch_slack == 2 && p->terms[2].switch_wait_s == 60, "terms: the rest");
+	ok(p->terms[2].exclusive && p->terms[2].switches && p->terms[2].switch_slack == 2 &&
+		   p->terms[2].switch_wait_s == 60,
+	   "terms: the rest");
 	is_int(p->nrules, 2, "rules");
 	ok(p->rules[0].effect == CLF_PERMIT && p->rules[1].effect == CLF_FORBID, "effects");
 	ok(clf_policy_has(&p->rules[0].accounts, "a") && clf_policy_has(&p->rules[0].accounts, "b") &&
@@ -95,7 +103,8 @@ static void bad_case(const char *dir, const char *name)
 	snprintf(expect, sizeof expect, "%s/%s/expect.err", dir, name);
 	if (!ok(clf_policy_load(path, &p, &err) == -1 && !p, "%s: refused", name))
 		return;
-	snprintf(got, sizeof got, "%s policy.json:%d:%d: %s\n", clf_code_name(err.code), err.line, err.column, err.text);
+	snprintf(got, sizeof got, "%s policy.json:%d:%d: %s\n", clf_code_name(err.code), err.line, err.column,
+		 err.text);
 	golden(expect, got, name);
 }
 
@@ -117,7 +126,8 @@ static void test_huge(void)
 	memset(key + 2, 'k', n);
 	strcpy(key + 2 + n, "\":1}");
 	err = (struct clf_error){ 0 };
-	ok(load(key, &p, &err) && err.code == CLF_E_PARSE && strlen(err.text) < 200, "a key of a megabyte: %.80s", err.text);
+	ok(load(key, &p, &err) && err.code == CLF_E_PARSE && strlen(err.text) < 200, "a key of a megabyte: %.80s",
+	   err.text);
 	ok(!p, "and nothing comes out");
 	free(deep);
 	free(key);
@@ -129,7 +139,8 @@ static void test_builtin(void)
 
 	for (int i = 0; i < CLF_N_BUILTIN; i++)
 		for (int j = 0; j < i; j++)
-			good_ids &= strcmp(clf_builtin_id((enum clf_builtin) i), clf_builtin_id((enum clf_builtin) j)) != 0;
+			good_ids &=
+				strcmp(clf_builtin_id((enum clf_builtin) i), clf_builtin_id((enum clf_builtin) j)) != 0;
 	ok(good_ids, "built-in ids differ");
 }
 
