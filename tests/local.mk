@@ -9,3 +9,4 @@ include tests/unit/base/local.mk
 include tests/unit/engine/local.mk
 include tests/unit/place/local.mk
 include tests/unit/policy/local.mk
+include tests/bench/local.mk

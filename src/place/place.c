@@ -8,55 +8,25 @@
 #include "place/pick.h"
 #include "place/search.h"
 
-struct clf_place_ws {
-	struct clf_search_ws *search;
-	uint32_t *free, *required, *pod_of, *take;     /* one a leaf of the whole topology */
-	uint32_t *units, *held, *unit_required, *full; /* groups of a level between; full: free before narrowing */
-	uint32_t nleaves;
-};
-
 /* A part of the fabric in which one search runs: the tree below one group of level 3 or less. */
 struct scope {
 	uint32_t group;
-	uint32_t first_leaf, nleaves;
+	uint32_t first_leaf, nleaves, npods;
 };
 
-struct clf_place_ws *clf_place_ws_create(const struct clf_topo *t, struct clf_error *err)
-{
-	CLF_CLEANUP(clf_place_ws_destroyp) struct clf_place_ws *ws = calloc(1, sizeof(*ws));
-	uint32_t n = clf_topo_counts(t).leaves;
-
-	if (!ws) {
-		clf_fail(err, CLF_E_NOMEM, "out of memory");
-		return NULL;
-	}
-	ws->nleaves = n;
-	ws->search = clf_search_ws_create(err);
-	ws->free = calloc(8 * (size_t) n + 1, sizeof(*ws->free));
-	if (!ws->search)
-		return NULL;
-	if (!ws->free) {
-		clf_fail(err, CLF_E_NOMEM, "out of memory");
-		return NULL;
-	}
-	ws->required = ws->free + n;
-	ws->pod_of = ws->free + 2 * (size_t) n;
-	ws->take = ws->free + 3 * (size_t) n;
-	ws->units = ws->free + 4 * (size_t) n;
-	ws->held = ws->free + 5 * (size_t) n;
-	ws->unit_required = ws->free + 6 * (size_t) n;
-	ws->full = ws->free + 7 * (size_t) n;
-	return CLF_STEAL(ws);
-}
-
-void clf_place_ws_destroy(struct clf_place_ws *ws)
-{
-	if (!ws)
-		return;
-	clf_search_ws_destroy(ws->search);
-	free(ws->free);
-	free(ws);
-}
+struct clf_place_ws {
+	struct clf_search_ws *search;
+	uint32_t *memory; /* the one block behind the arrays below, each one entry a leaf of the whole topology */
+	/* facts of the topology, fixed */
+	uint32_t *first_node, *n_nodes;
+	uint32_t *scope_pod; /* pod of the leaf, counted within its level-3 group */
+	/* of the request at hand */
+	uint32_t *free, *required, *pod_of, *take;
+	uint32_t *units, *held, *unit_required, *full; /* groups of a level between; full: free before narrowing */
+	uint32_t nleaves;
+	uint32_t nscopes;
+	struct scope *scopes; /* of level 3 and, where a component is lower, its root: owned */
+};
 
 static struct scope scope_of(const struct clf_topo *t, uint32_t group)
 {
@@ -71,6 +41,76 @@ static struct scope scope_of(const struct clf_topo *t, uint32_t group)
 	}
 	s.nleaves = last - s.first_leaf + 1;
 	return s;
+}
+
+static int make_scopes(struct clf_place_ws *ws, const struct clf_topo *t, struct clf_error *err)
+{
+	uint32_t ngroups = clf_topo_ngroups(t);
+
+	ws->scopes = calloc((size_t) ngroups + 1, sizeof(*ws->scopes));
+	if (!ws->scopes)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	for (uint32_t g = 0; g < ngroups; g++) {
+		const struct clf_topo_group *x = clf_topo_group(t, g);
+		struct scope s;
+		uint32_t pod = CLF_NONE;
+
+		if (x->level > 3 || (x->level < 3 && x->parent != CLF_NONE))
+			continue;
+		s = scope_of(t, g);
+		for (uint32_t l = s.first_leaf; l < s.first_leaf + s.nleaves; l++) {
+			uint32_t parent = x->level == 1 ? g : clf_topo_group(t, l)->parent;
+
+			s.npods += parent != pod;
+			pod = parent;
+			ws->scope_pod[l] = s.npods - 1;
+		}
+		ws->scopes[ws->nscopes++] = s;
+	}
+	return 0;
+}
+
+struct clf_place_ws *clf_place_ws_create(const struct clf_topo *t, struct clf_error *err)
+{
+	CLF_CLEANUP(clf_place_ws_destroyp) struct clf_place_ws *ws = calloc(1, sizeof(*ws));
+	size_t n = clf_topo_counts(t).leaves;
+
+	if (!ws) {
+		clf_fail(err, CLF_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	ws->nleaves = (uint32_t) n;
+	ws->search = clf_search_ws_create(err);
+	if (!ws->search)
+		return NULL;
+
+	uint32_t **const arrays[] = { &ws->first_node, &ws->n_nodes,       &ws->scope_pod, &ws->free,
+				      &ws->required,   &ws->pod_of,        &ws->take,      &ws->units,
+				      &ws->held,       &ws->unit_required, &ws->full };
+	const size_t narrays = sizeof(arrays) / sizeof(*arrays);
+
+	ws->memory = calloc(narrays * n + 1, sizeof(*ws->memory));
+	if (!ws->memory) {
+		clf_fail(err, CLF_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < narrays; i++)
+		*arrays[i] = ws->memory + i * n;
+	for (uint32_t l = 0; l < n; l++) {
+		ws->first_node[l] = clf_topo_group(t, l)->first_node;
+		ws->n_nodes[l] = clf_topo_group(t, l)->n_nodes;
+	}
+	return make_scopes(ws, t, err) ? NULL : CLF_STEAL(ws);
+}
+
+void clf_place_ws_destroy(struct clf_place_ws *ws)
+{
+	if (!ws)
+		return;
+	clf_search_ws_destroy(ws->search);
+	free(ws->scopes);
+	free(ws->memory);
+	free(ws);
 }
 
 static uint64_t sum(const uint32_t *v, struct scope s)
@@ -162,7 +202,8 @@ static int try_scope(struct clf_place_ws *ws, const struct clf_topo *t, const st
 		.nleaves = s.nleaves,
 		.free = ws->free + s.first_leaf,
 		.required = req->required ? ws->required + s.first_leaf : NULL,
-		.pod_of = ws->pod_of + s.first_leaf,
+		.npods = s.npods,
+		.pod_of = ws->scope_pod + s.first_leaf,
 		.need = req->nodes,
 		.hops = req->objective == CLF_OBJECTIVE_HOPS,
 		.max_leaves = req->max_leaves,
@@ -174,6 +215,7 @@ static int try_scope(struct clf_place_ws *ws, const struct clf_topo *t, const st
 	if (high) {
 		/* fewest leaves of all, whatever lies above: one pod */
 		memset(ws->pod_of, 0, ws->nleaves * sizeof(*ws->pod_of));
+		in.pod_of = ws->pod_of + s.first_leaf;
 		in.npods = 1;
 		if (clf_search(ws->search, &in, &found, &err) || narrow(ws, t, req, s, &exact, &err)) {
 			*why = err;
@@ -181,13 +223,13 @@ static int try_scope(struct clf_place_ws *ws, const struct clf_topo *t, const st
 		}
 		least = found.leaves;
 		in.npods = 0;
-	}
-	for (uint32_t l = 0, pod = CLF_NONE; l < s.nleaves; l++) {
-		uint32_t parent = s.nleaves == 1 ? 0 : clf_topo_group(t, s.first_leaf + l)->parent;
+		for (uint32_t l = 0, pod = CLF_NONE; l < s.nleaves; l++) {
+			uint32_t parent = clf_topo_group(t, s.first_leaf + l)->parent;
 
-		in.npods += parent != pod;
-		pod = parent;
-		ws->pod_of[s.first_leaf + l] = in.npods - 1;
+			in.npods += parent != pod;
+			pod = parent;
+			ws->pod_of[s.first_leaf + l] = in.npods - 1;
+		}
 	}
 	if (clf_search(ws->search, &in, &found, &err)) {
 		if (err.code != CLF_E_EXHAUSTED) {
@@ -211,10 +253,9 @@ static int try_scope(struct clf_place_ws *ws, const struct clf_topo *t, const st
 	return 0;
 }
 
-static bool has_all_required(const struct clf_place_ws *ws, const struct clf_request *req, struct scope s,
-			     uint64_t nrequired)
+static bool may_hold(const struct clf_place_ws *ws, const struct clf_request *req, struct scope s, uint64_t nrequired)
 {
-	return !req->required || sum(ws->required, s) == nrequired;
+	return (!req->required || sum(ws->required, s) == nrequired) && sum(ws->free, s) >= req->nodes;
 }
 
 /* The lowest level at which some group holds the request decides which groups are searched: any set in it crosses
@@ -224,28 +265,24 @@ static int search_levels(struct clf_place_ws *ws, const struct clf_topo *t, cons
 {
 	uint32_t levels = clf_topo_counts(t).levels;
 
-	for (uint32_t level = 1; level <= levels; level++) {
+	for (uint32_t i = 0; i < ws->nscopes; i++)
+		if (may_hold(ws, req, ws->scopes[i], nrequired) && try_scope(ws, t, req, ws->scopes[i], any, best, why))
+			return -1;
+	for (uint32_t level = 4; level <= levels && !*any; level++) {
 		uint32_t first, n = clf_topo_level_groups(t, level, &first);
-		bool below3 = level < 3;
 
 		for (uint32_t g = first; g < first + n; g++) {
 			struct scope s = scope_of(t, g);
-			bool root = clf_topo_group(t, g)->parent == CLF_NONE;
+			int rc;
 
-			/* levels 1 and 2 are searched through their level-3 group, or as roots of their own */
-			if ((below3 && !root) || !has_all_required(ws, req, s, nrequired) ||
-			    sum(ws->free, s) < req->nodes)
+			if (!may_hold(ws, req, s, nrequired))
 				continue;
-			memcpy(ws->full, ws->free, level > 3 ? ws->nleaves * sizeof(*ws->full) : 0);
-
-			int rc = try_scope(ws, t, req, s, any, best, why);
-
-			memcpy(ws->free, ws->full, level > 3 ? ws->nleaves * sizeof(*ws->full) : 0);
+			memcpy(ws->full, ws->free, ws->nleaves * sizeof(*ws->full));
+			rc = try_scope(ws, t, req, s, any, best, why);
+			memcpy(ws->free, ws->full, ws->nleaves * sizeof(*ws->full));
 			if (rc)
 				return -1;
 		}
-		if (*any && level >= 3)
-			return 0;
 	}
 	return 0;
 }
@@ -256,6 +293,9 @@ static int check(const struct clf_topo *t, const struct clf_request *req, struct
 
 	if (!req->nodes)
 		return clf_fail(err, CLF_E_INVALID, "a request for 0 nodes");
+	if (req->required && clf_bitmap_count(req->required) > req->nodes)
+		return clf_fail(err, CLF_E_INVALID, "%u nodes are required, but only %u asked for",
+				clf_bitmap_count(req->required), req->nodes);
 	if (!req->free || req->free->nbits != n || (req->eligible && req->eligible->nbits != n) ||
 	    (req->required && req->required->nbits != n))
 		return clf_fail(err, CLF_E_INVALID, "node sets of the request are not as wide as the topology");
@@ -263,7 +303,8 @@ static int check(const struct clf_topo *t, const struct clf_request *req, struct
 }
 
 /* Can this request ever be placed? Says what blocks it. */
-static int check_ever(const struct clf_topo *t, const struct clf_request *req, struct clf_error *err)
+static int check_ever(const struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req,
+		      struct clf_error *err)
 {
 	uint32_t largest = 0, total = clf_topo_nplaced(t);
 
@@ -290,14 +331,15 @@ static int check_ever(const struct clf_topo *t, const struct clf_request *req, s
 			component = node->component;
 		}
 	}
-	for (uint32_t g = 0; g < clf_topo_ngroups(t); g++) {
-		const struct clf_topo_group *group = clf_topo_group(t, g);
-		uint32_t holds;
+	/* leaves of a component are one run */
+	for (uint32_t l = 0, holds = 0, component = CLF_NONE; l < ws->nleaves; l++) {
+		const struct clf_topo_group *leaf = clf_topo_group(t, l);
 
-		if (group->parent != CLF_NONE)
-			continue;
-		holds = req->eligible ? clf_bitmap_count_range(req->eligible, group->first_node, group->n_nodes)
-				      : group->n_nodes;
+		if (leaf->component != component)
+			holds = 0;
+		component = leaf->component;
+		holds += req->eligible ? clf_bitmap_count_range(req->eligible, leaf->first_node, leaf->n_nodes)
+				       : leaf->n_nodes;
 		if (holds > largest)
 			largest = holds;
 	}
@@ -328,6 +370,26 @@ static int check_ever(const struct clf_topo *t, const struct clf_request *req, s
 	return 0;
 }
 
+/* Set bits of [first, first + n). The hot loop of a decision: leaves are small, so one word (or two) is looked at
+ * without a call. */
+static inline uint32_t count_leaf(const struct clf_bitmap *b, uint32_t first, uint32_t n)
+{
+	uint32_t w = first / 64, shift = first % 64;
+	uint64_t x;
+
+	if (n > 64 || !n)
+		return n ? clf_bitmap_count_range(b, first, n) : 0;
+	x = b->words[w] >> shift;
+	if (shift + n > 64)
+		x |= b->words[w + 1] << (64 - shift);
+	x &= ~UINT64_C(0) >> (64 - n);
+	/* bits in pairs, nibbles, bytes; then the bytes summed by one multiplication */
+	x -= x >> 1 & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return (uint32_t) (x * UINT64_C(0x0101010101010101) >> 56);
+}
+
 int clf_place_with(struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req,
 		   struct clf_placement **out, struct clf_error *err)
 {
@@ -336,25 +398,26 @@ int clf_place_with(struct clf_place_ws *ws, const struct clf_topo *t, const stru
 	uint64_t nfree = 0, nrequired = 0;
 	bool any = false;
 
-	if (check(t, req, err) || check_ever(t, req, err))
+	if (check(t, req, err))
 		return -1;
 	for (uint32_t l = 0; l < ws->nleaves; l++) {
-		const struct clf_topo_group *leaf = clf_topo_group(t, l);
-
-		ws->free[l] = clf_bitmap_count_range(req->free, leaf->first_node, leaf->n_nodes);
+		ws->free[l] = count_leaf(req->free, ws->first_node[l], ws->n_nodes[l]);
 		nfree += ws->free[l];
 		if (req->required) {
-			ws->required[l] = clf_bitmap_count_range(req->required, leaf->first_node, leaf->n_nodes);
+			ws->required[l] = count_leaf(req->required, ws->first_node[l], ws->n_nodes[l]);
 			nrequired += ws->required[l];
 		}
 	}
 	if (req->required && !clf_bitmap_subset(req->required, req->free))
-		return clf_fail(err, CLF_E_EXHAUSTED, "a required node is not free");
+		return check_ever(ws, t, req, err) ? -1 : clf_fail(err, CLF_E_EXHAUSTED, "a required node is not free");
 	if (search_levels(ws, t, req, nrequired, &any, &found, &why)) {
 		if (err && err->code == CLF_OK)
 			*err = why;
 		return -1;
 	}
+	/* only a request that failed now is asked whether it ever could succeed */
+	if (!any && check_ever(ws, t, req, err))
+		return -1;
 	if (!any && why.code != CLF_OK)
 		return clf_fail(err, CLF_E_EXHAUSTED, "%s", why.text);
 	if (!any)

@@ -533,10 +533,29 @@ int clf_search(struct clf_search_ws *ws, const struct clf_search *in, struct clf
 	uint32_t best_m = 0, first_m, *winner;
 	bool proven = true;
 
-	if (prepare(ws, in, err))
-		return -1;
 	for (uint32_t l = 0; in->required && l < in->nleaves; l++)
 		nforced += in->required[l] != 0;
+	if (nforced > limit)
+		return clf_fail(err, CLF_E_EXHAUSTED, "the required nodes are on %u leaves, more than the limit of %u",
+				nforced, limit);
+
+	uint32_t single = nforced ? UINT32_MAX : one_leaf(in);
+
+	*out = (struct clf_found){ .proven = true };
+	if (single != UINT32_MAX) {
+		if (fit(ws, in->nleaves, 1, 1, err))
+			return -1;
+		out->take = ws->take;
+		memset(ws->take, 0, in->nleaves * sizeof(*ws->take));
+		ws->take[single] = in->need;
+		out->pods = out->leaves = out->bound_pods = out->bound_leaves = 1;
+		out->slack = in->free[single] - in->need;
+		return 0;
+	}
+
+	if (prepare(ws, in, err))
+		return -1;
+	out->take = ws->take;
 	for (uint32_t p = 0; p < in->npods; p++) {
 		const struct pod *q = &ws->pods[p];
 
@@ -544,20 +563,6 @@ int clf_search(struct clf_search_ws *ws, const struct clf_search *in, struct clf
 		rest = q->forced_cap < rest ? rest - q->forced_cap : 0;
 		nfree += q->forced ? q->cap : 0;
 		free_pods += !q->forced && q->cap;
-	}
-	if (nforced > limit)
-		return clf_fail(err, CLF_E_EXHAUSTED, "the required nodes are on %u leaves, more than the limit of %u",
-				nforced, limit);
-
-	uint32_t single = nforced ? UINT32_MAX : one_leaf(in);
-
-	*out = (struct clf_found){ .proven = true, .take = ws->take };
-	if (single != UINT32_MAX) {
-		memset(ws->take, 0, in->nleaves * sizeof(*ws->take));
-		ws->take[single] = in->need;
-		out->pods = out->leaves = out->bound_pods = out->bound_leaves = 1;
-		out->slack = in->free[single] - in->need;
-		return 0;
 	}
 
 	/* fewest more pods that hold the rest */
