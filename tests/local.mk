@@ -10,3 +10,18 @@ include tests/unit/engine/local.mk
 include tests/unit/place/local.mk
 include tests/unit/policy/local.mk
 include tests/bench/local.mk
+
+# make check: no root, no network, no Slurm daemon. One program or script: tests/run.pl -v FILE.
+check-local: $(check_PROGRAMS)
+	$(srcdir)/tests/run.pl -j2 --builddir . $(filter tests/unit/%,$(check_PROGRAMS)) $(wildcard $(srcdir)/tests/cli $(srcdir)/tests/daemon)
+
+# Real slurmctld and slurmds on loopback, one cluster after the other; root.
+check-slurm: all
+	$(srcdir)/tests/run.pl --builddir . $(srcdir)/tests/slurm
+
+# Each allocation fails in turn.
+check-oom: all $(filter tests/oom/%,$(check_PROGRAMS))
+	$(srcdir)/tests/run.pl -j2 --builddir . $(filter tests/oom/%,$(check_PROGRAMS))
+
+.PHONY: check-slurm check-oom
+EXTRA_DIST += tests/run.pl
