@@ -25,3 +25,6 @@ check-oom: all $(filter tests/oom/%,$(check_PROGRAMS))
 
 .PHONY: check-slurm check-oom
 EXTRA_DIST += tests/run.pl
+include tests/unit/audit/local.mk
+include tests/unit/lease/local.mk
+include tests/unit/wire/local.mk

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+check_PROGRAMS += tests/unit/audit/test_canon
+tests_unit_audit_test_canon_SOURCES = tests/unit/audit/test_canon.c tests/unit/audit/sample.h
+tests_unit_audit_test_canon_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_audit_test_canon_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+check_PROGRAMS += tests/unit/audit/test_log
+tests_unit_audit_test_log_SOURCES = tests/unit/audit/test_log.c tests/unit/audit/sample.h
+tests_unit_audit_test_log_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_audit_test_log_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+check_PROGRAMS += tests/unit/audit/test_producers
+tests_unit_audit_test_producers_SOURCES = tests/unit/audit/test_producers.c tests/unit/audit/sample.h
+tests_unit_audit_test_producers_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_audit_test_producers_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+check_PROGRAMS += tests/unit/audit/test_record
+tests_unit_audit_test_record_SOURCES = tests/unit/audit/test_record.c tests/unit/audit/sample.h
+tests_unit_audit_test_record_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_audit_test_record_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+check_PROGRAMS += tests/unit/audit/test_verify
+tests_unit_audit_test_verify_SOURCES = tests/unit/audit/test_verify.c tests/unit/audit/sample.h
+tests_unit_audit_test_verify_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_audit_test_verify_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
