@@ -5,10 +5,13 @@ noinst_LTLIBRARIES += libclf_tap.la
 libclf_tap_la_SOURCES = tests/lib/golden.c tests/lib/golden.h tests/lib/tap.c tests/lib/tap.h
 libclf_tap_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib
 
+include tests/unit/audit/local.mk
 include tests/unit/base/local.mk
 include tests/unit/engine/local.mk
+include tests/unit/lease/local.mk
 include tests/unit/place/local.mk
 include tests/unit/policy/local.mk
+include tests/unit/wire/local.mk
 include tests/bench/local.mk
 
 # make check: no root, no network, no Slurm daemon. One program or script: tests/run.pl -v FILE.
@@ -25,6 +28,3 @@ check-oom: all $(filter tests/oom/%,$(check_PROGRAMS))
 
 .PHONY: check-slurm check-oom
 EXTRA_DIST += tests/run.pl
-include tests/unit/audit/local.mk
-include tests/unit/lease/local.mk
-include tests/unit/wire/local.mk
