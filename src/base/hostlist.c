@@ -10,10 +10,11 @@
 #define RANGE_MAX_HOSTS 65536
 /* Numbers of up to 18 digits fit 64 bits with room to count on; a longer digit run keeps its head in the prefix. */
 #define NUMBER_MAX_DIGITS 18
-#define GROUPS_MAX	  8
+#define GROUPS_MAX        8
 
 struct range {
 	unsigned long long lo, hi;
+	unsigned long long before; /* hosts of the ranges before it */
 	int width;
 };
 
@@ -39,8 +40,8 @@ static void part_done(struct part *p)
 
 static int fail_at(struct clf_error *err, const char *expr, const char *where, const char *text)
 {
-	return clf_fail_at(err, CLF_E_PARSE, NULL, 1, (int) (where - expr) + 1, "%s at column %d of host list '%s'", text,
-			   (int) (where - expr) + 1, expr);
+	return clf_fail_at(err, CLF_E_PARSE, NULL, 1, (int) (where - expr) + 1, "%s at column %d of host list '%s'",
+			   text, (int) (where - expr) + 1, expr);
 }
 
 static bool is_name_char(char c)
@@ -112,6 +113,7 @@ static int parse_group(const char *expr, const char **pos, size_t max_hosts, str
 		if (r.hi - r.lo >= max_hosts || g->hosts + (r.hi - r.lo) >= max_hosts)
 			return clf_fail_at(err, CLF_E_NOMEM, NULL, 1, (int) (start - expr) + 1,
 					   "host list '%s' has more than %zu hosts", expr, max_hosts);
+		r.before = g->hosts;
 		g->hosts += r.hi - r.lo + 1;
 		if (group_add(g, r, err))
 			return -1;
@@ -140,7 +142,7 @@ static int parse_part(const char *expr, const char **pos, size_t max_hosts, stru
 			return fail_at(err, expr, p, "too many '['");
 		struct group *g = &part->groups[part->n++];
 
-		*g = (struct group) { .prefix = text, .prefix_len = p - text };
+		*g = (struct group){ .prefix = text, .prefix_len = p - text };
 		p++;
 		if (parse_group(expr, &p, max_hosts, g, err))
 			return -1;
@@ -152,30 +154,51 @@ static int parse_part(const char *expr, const char **pos, size_t max_hosts, stru
 	if (bracket && p != text)
 		return fail_at(err, expr, text, "text after the last ']', which Slurm does not read,");
 	if (!bracket)
-		part->groups[part->n++] = (struct group) { .prefix = text, .prefix_len = p - text, .hosts = 1 };
+		part->groups[part->n++] = (struct group){ .prefix = text, .prefix_len = p - text, .hosts = 1 };
 	*pos = p;
 	return 0;
 }
 
 static unsigned long long group_value(const struct group *g, unsigned long long i, int *width)
 {
-	size_t r = 0;
+	size_t lo = 0, hi = g->n - 1;
 
-	while (i > g->ranges[r].hi - g->ranges[r].lo)
-		i -= g->ranges[r].hi - g->ranges[r].lo + 1, r++;
-	*width = g->ranges[r].width;
-	return g->ranges[r].lo + i;
+	while (lo < hi) {
+		size_t mid = (lo + hi + 1) / 2;
+
+		if (g->ranges[mid].before <= i)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	*width = g->ranges[lo].width;
+	return g->ranges[lo].lo + (i - g->ranges[lo].before);
+}
+
+/* "%0*llu", without the cost of a format for each of thousands of hosts. */
+static int add_number(struct clf_buf *name, int width, unsigned long long value)
+{
+	char digits[CLF_HOST_MAX + 1];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char) ('0' + value % 10);
+	while ((value /= 10) > 0);
+	while (sizeof(digits) - at < (size_t) width && at > 0)
+		digits[--at] = '0';
+	return clf_buf_add(name, digits + at, sizeof(digits) - at, NULL);
 }
 
 /* Slurm's order: the last group counts fastest, then the first, the second and so on. */
-static int expand_part(const struct part *part, size_t max_hosts, struct clf_strv *out, struct clf_error *err)
+static int expand_part(const struct part *part, size_t max_hosts, size_t *done, clf_hostlist_f *each, void *arg,
+		       struct clf_error *err)
 {
 	unsigned long long total = 1;
 
 	for (size_t i = 0; i < part->n; i++)
 		if (__builtin_mul_overflow(total, part->groups[i].hosts, &total) || total > max_hosts)
 			return clf_fail(err, CLF_E_NOMEM, "host list has more than %zu hosts", max_hosts);
-	if (out->n > max_hosts - total)
+	if (*done > max_hosts - total)
 		return clf_fail(err, CLF_E_NOMEM, "host list has more than %zu hosts", max_hosts);
 
 	for (unsigned long long i = 0; i < total; i++) {
@@ -198,15 +221,38 @@ static int expand_part(const struct part *part, size_t max_hosts, struct clf_str
 			if (!rc && g->n) {
 				unsigned long long value = group_value(g, index[k], &width);
 
-				rc = clf_buf_printf(&name, NULL, "%0*llu", width, value);
+				rc = add_number(&name, width, value);
 			}
 			if (rc)
 				return clf_fail(err, CLF_E_PARSE, "host name longer than %d characters", CLF_HOST_MAX);
 		}
-		if (clf_strv_addn(out, name.data, name.len, err))
+		if (each(arg, name.data, name.len, err))
 			return -1;
 	}
+	*done += total;
 	return 0;
+}
+
+int clf_hostlist_each(const char *expr, size_t max_hosts, clf_hostlist_f *each, void *arg, struct clf_error *err)
+{
+	const char *p = expr;
+	size_t done = 0;
+
+	for (;;) {
+		CLF_CLEANUP(part_done) struct part part = { .n = 0 };
+
+		while (is_blank(*p) || *p == ',')
+			p++;
+		if (!*p)
+			return 0;
+		if (parse_part(expr, &p, max_hosts, &part, err) || expand_part(&part, max_hosts, &done, each, arg, err))
+			return -1;
+	}
+}
+
+static int add_host(void *arg, const char *name, size_t len, struct clf_error *err)
+{
+	return clf_strv_addn(arg, name, len, err);
 }
 
 static void strv_truncate(struct clf_strv *s, size_t n)
@@ -217,21 +263,12 @@ static void strv_truncate(struct clf_strv *s, size_t n)
 
 int clf_hostlist_expand(const char *expr, size_t max_hosts, struct clf_strv *out, struct clf_error *err)
 {
-	size_t before = out->n, limit = max_hosts > SIZE_MAX - before ? SIZE_MAX : max_hosts + before;
-	const char *p = expr;
+	size_t before = out->n;
 
-	for (;;) {
-		CLF_CLEANUP(part_done) struct part part = { .n = 0 };
-
-		while (is_blank(*p) || *p == ',')
-			p++;
-		if (!*p)
-			return 0;
-		if (parse_part(expr, &p, max_hosts, &part, err) || expand_part(&part, limit, out, err)) {
-			strv_truncate(out, before);
-			return -1;
-		}
-	}
+	if (!clf_hostlist_each(expr, max_hosts, add_host, out, err))
+		return 0;
+	strv_truncate(out, before);
+	return -1;
 }
 
 /* A name split for compression: prefix and the number at its end. */

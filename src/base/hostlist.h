@@ -17,7 +17,14 @@
 /* Append the hosts of expr to out, in order, duplicates kept. On failure out is as before. */
 CLF_MUST_USE int clf_hostlist_expand(const char *expr, size_t max_hosts, struct clf_strv *out, struct clf_error *err);
 
-/* Shortest usual expression for the set: sorted naturally, duplicates dropped. Owned string, "" for none; NULL on failure. */
+/* Call each() for every host of expr, in order, without keeping them; name is borrowed for the call. What each()
+ * returns ends it. */
+typedef int clf_hostlist_f(void *arg, const char *name, size_t len, struct clf_error *err);
+CLF_MUST_USE int clf_hostlist_each(const char *expr, size_t max_hosts, clf_hostlist_f *each, void *arg,
+				   struct clf_error *err);
+
+/* Shortest usual expression for the set: sorted naturally, duplicates dropped. Owned string, "" for none; NULL on
+ * failure. */
 char *clf_hostlist_compress(const char *const *names, size_t n, struct clf_error *err);
 
 /* Expression that expands to exactly this sequence, order and duplicates kept. Owned; NULL on failure. */

@@ -124,27 +124,37 @@ int clf_site_make(const struct clf_policy *policy, const struct clf_topo *topo, 
 	return 0;
 }
 
+struct members_of_list {
+	const struct clf_site *site;
+	const struct clf_bitmap *members;
+	struct clf_bitmap *set;
+	struct clf_strv *outside;
+	uint32_t n_outside;
+};
+
+static int take_host(void *arg, const char *name, size_t len, struct clf_error *err)
+{
+	struct members_of_list *m = arg;
+	uint32_t i = CLF_NONE;
+
+	if (clf_strmap_findn(&m->site->index_of, name, len, &i))
+		clf_bitmap_set(m->set, i);
+	if (i != CLF_NONE && clf_bitmap_test(m->members, i))
+		return 0;
+	m->n_outside++;
+	return m->outside->n < 3 ? clf_strv_addn(m->outside, name, len, err) : 0;
+}
+
 /* A list may name nodes twice and some that are gone; one longer than that is hostile, and costs time in slurmctld. */
 int clf_site_nodes(const struct clf_site *site, const char *expr, const struct clf_bitmap *members,
 		   struct clf_bitmap **out, struct clf_strv *outside, uint32_t *n_outside, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_bitmap_destroyp) struct clf_bitmap *set = clf_bitmap_create(site->n_cluster_nodes, err);
-	CLF_CLEANUP(clf_strv_done) struct clf_strv hosts = { 0 };
+	struct members_of_list m = { site, members, set, outside, 0 };
 
-	*n_outside = 0;
-	if (!set || clf_hostlist_expand(expr, 2 * (size_t) site->n_cluster_nodes + 64, &hosts, err))
+	if (!set || clf_hostlist_each(expr, 2 * (size_t) site->n_cluster_nodes + 64, take_host, &m, err))
 		return -1;
-	for (size_t h = 0; h < hosts.n; h++) {
-		uint32_t i = CLF_NONE;
-
-		if (clf_strmap_find(&site->index_of, hosts.v[h], &i))
-			clf_bitmap_set(set, i);
-		if (i != CLF_NONE && clf_bitmap_test(members, i))
-			continue;
-		if (outside->n < 3 && clf_strv_add(outside, hosts.v[h], err))
-			return -1;
-		++*n_outside;
-	}
+	*n_outside = m.n_outside;
 	*out = CLF_STEAL(set);
 	return 0;
 }

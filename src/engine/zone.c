@@ -100,16 +100,28 @@ static enum clf_step check_size(struct clf_subject *s, const struct clf_zone_vie
 	return clf_advise(s, "give --nodes=%u or fewer", view->n_nodes);
 }
 
+/* What the job itself excludes: a job that was decided before has the zone's exclusion in front, which takes nothing
+ * from the zone and is long. */
+static const char *own_exclusion(const char *exc_nodes, const struct clf_zone_view *view)
+{
+	size_t len = strlen(view->exclude);
+
+	if (!exc_nodes || !len || strncmp(exc_nodes, view->exclude, len))
+		return exc_nodes;
+	return exc_nodes[len] == ',' ? exc_nodes + len + 1 : exc_nodes[len] ? exc_nodes : NULL;
+}
+
 static enum clf_step check_excluded(struct clf_subject *s, const struct clf_zone_view *view)
 {
 	CLF_CLEANUP(clf_strv_done) struct clf_strv ignored = { 0 };
 	const uint32_t want = s->job->min_nodes ? s->job->min_nodes : 1;
+	const char *own = own_exclusion(s->job->exc_nodes, view);
 	struct clf_error why = { 0 };
 	uint32_t n;
 
-	if (!given(s->job->exc_nodes))
+	if (!given(own))
 		return CLF_STEP_NEXT;
-	if (clf_site_nodes(s->site, s->job->exc_nodes, view->members, &s->excluded, &ignored, &n, &why))
+	if (clf_site_nodes(s->site, own, view->members, &s->excluded, &ignored, &n, &why))
 		return bad_list(s, &why, "--exclude");
 	clf_bitmap_and(s->excluded, view->members);
 	n = view->n_nodes - clf_bitmap_count(s->excluded);

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks print JSON lines; nothing in them passes or fails. Built by `make bench` only.
-BENCHES = tests/bench/bench_place
+BENCHES = tests/bench/bench_decide tests/bench/bench_place
 EXTRA_PROGRAMS += $(BENCHES)
 CLEANFILES += $(BENCHES)
+tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
+tests_bench_bench_decide_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_bench_bench_decide_LDADD = libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la libclf_base.la $(JANSSON_LIBS)
 tests_bench_bench_place_SOURCES = tests/bench/bench_place.c tests/bench/bench.h
 tests_bench_bench_place_LDADD = libclf_place.la libclf_topo.la libclf_base.la
 
