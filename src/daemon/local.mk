@@ -13,3 +13,4 @@ libclf_daemon_la_SOURCES = \
 	src/daemon/serve.c src/daemon/serve.h \
 	src/daemon/state.c src/daemon/state.h \
 	src/daemon/worker.c src/daemon/worker.h
+EXTRA_DIST += etc/closfoldd.service

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks print JSON lines; nothing in them passes or fails. Built by `make bench` only.
-BENCHES = tests/bench/bench_decide tests/bench/bench_place
+BENCHES = tests/bench/bench_audit tests/bench/bench_decide tests/bench/bench_place
 EXTRA_PROGRAMS += $(BENCHES)
 CLEANFILES += $(BENCHES)
+tests_bench_bench_audit_SOURCES = tests/bench/bench_audit.c
+tests_bench_bench_audit_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_bench_bench_audit_LDADD = libclf_audit.la libclf_record.la libclf_wire.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
 tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c
 tests_bench_bench_decide_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_bench_bench_decide_LDADD = libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la libclf_base.la $(JANSSON_LIBS)
