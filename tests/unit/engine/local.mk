@@ -9,3 +9,8 @@ tests_unit_engine_test_random_SOURCES = tests/unit/engine/test_random.c
 tests_unit_engine_test_random_CPPFLAGS = $(engine_test_cppflags)
 tests_unit_engine_test_random_LDADD = $(engine_test_ldadd)
 EXTRA_DIST += tests/unit/engine/oracle.pl
+check_PROGRAMS += tests/unit/engine/test_run
+tests_unit_engine_test_run_SOURCES = tests/unit/engine/test_run.c
+tests_unit_engine_test_run_CPPFLAGS = $(engine_test_cppflags)
+tests_unit_engine_test_run_LDADD = libclf_tap.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
+	libclf_lease.la libclf_fabric.la libclf_record.la libclf_base.la $(JANSSON_LIBS)
