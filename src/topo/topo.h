@@ -114,8 +114,15 @@ const struct clf_topo_switch *clf_topo_switch(const struct clf_topo *t, uint32_t
 uint32_t clf_topo_nlinks(const struct clf_topo *t);
 const struct clf_topo_link *clf_topo_link(const struct clf_topo *t, uint32_t l);
 
+/* NVLink domains by id, as in struct clf_topo_node. */
+uint32_t clf_topo_ndomains(const struct clf_topo *t);
+const char *clf_topo_domain(const struct clf_topo *t, uint32_t d);
+
 uint32_t clf_topo_nfindings(const struct clf_topo *t);
 const struct clf_finding *clf_topo_finding(const struct clf_topo *t, uint32_t i);
+
+const char *clf_finding_level_name(enum clf_finding_level level); /* "info", "warn", "error" */
+const char *clf_switch_kind_name(enum clf_switch_kind kind);	   /* "switch", "chip", "router" */
 
 /* Set of node ids for a host expression or list. Unknown hosts: CLF_E_NOTFOUND naming the first (nothing returned), unless
  * `unknown` is not NULL: then they are appended there and skipped. Result owned, clf_topo_nnodes(t) bits. */

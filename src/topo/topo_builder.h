@@ -20,9 +20,13 @@ CLF_DEFINE_CLEANUP(struct clf_topo_builder, clf_topo_builder_destroy)
 
 CLF_MUST_USE int clf_topo_builder_node(struct clf_topo_builder *b, const char *name, uint32_t *id, struct clf_error *err);
 CLF_MUST_USE int clf_topo_builder_domain(struct clf_topo_builder *b, uint32_t node, const char *domain, struct clf_error *err);
+/* Rails of a source that gives the tree; a derived tree finds its own. */
+CLF_MUST_USE int clf_topo_builder_rails(struct clf_topo_builder *b, uint32_t node, uint32_t rails, struct clf_error *err);
 CLF_MUST_USE int clf_topo_builder_switch(struct clf_topo_builder *b, const struct clf_topo_switch *sw, uint32_t *id, struct clf_error *err);
 CLF_MUST_USE int clf_topo_builder_link(struct clf_topo_builder *b, const struct clf_topo_link *link, struct clf_error *err);
 
+/* Nothing is derived, also when no group is added. Implied by the first group. */
+void clf_topo_builder_given(struct clf_topo_builder *b);
 /* The tree given by the source. parent CLF_NONE = a root for now; set it later with _parent. level is checked at finish. */
 CLF_MUST_USE int clf_topo_builder_group(struct clf_topo_builder *b, const char *name, uint32_t *id, struct clf_error *err);
 CLF_MUST_USE int clf_topo_builder_parent(struct clf_topo_builder *b, uint32_t group, uint32_t parent, struct clf_error *err);

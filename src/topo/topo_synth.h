@@ -7,5 +7,8 @@
 #include "topo/topo.h"
 
 CLF_MUST_USE int clf_topo_synth(const char *description, struct clf_topo **out, struct clf_error *err);
+/* The same for a description in a file; line and column are those of its first character. */
+CLF_MUST_USE int clf_topo_synth_text(const char *source, int line, int column, const char *description, struct clf_topo **out,
+				     struct clf_error *err);
 
 #endif
