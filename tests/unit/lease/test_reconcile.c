@@ -39,14 +39,16 @@ int main(void)
 				   "{\"job_id\":8,\"submit_time\":1008,\"state\":\"COMPLETED\"}\n"
 				   "{\"job_id\":9,\"submit_time\":1009,\"state\":\"COMPLETING\"}\n"
 				   "{\"job_id\":10,\"submit_time\":1010,\"state\":\"PENDING\"}\n";
+	static const char truncated[] = "{\"job_id\":7,\"submit_time\":1007,\"state\":\"RUNNING\"}\n{\"job_id\":8,";
+	static const char twice[] = "{\"job_id\":7,\"submit_time\":1,\"state\":\"RUNNING\"}\n"
+				    "{\"job_id\":7,\"submit_time\":1,\"state\":\"RUNNING\"}\n";
 	static const char *const bad[] = {
-		"{\"job_id\":7,\"submit_time\":1007,\"state\":\"RUNNING\"}\n{\"job_id\":8,",
+		truncated,
 		"slurm_load_jobs error: Unable to contact slurm controller\n",
 		"{\"job_id\":0,\"submit_time\":1,\"state\":\"RUNNING\"}\n",
 		"{\"job_id\":\"7\",\"submit_time\":1,\"state\":\"RUNNING\"}\n",
 		"{\"job_id\":7,\"submit_time\":1}\n",
-		"{\"job_id\":7,\"submit_time\":1,\"state\":\"RUNNING\"}\n{\"job_id\":7,\"submit_time\":1,\"state\":"
-		"\"RUNNING\"}\n",
+		twice,
 	};
 	const char *why = NULL;
 
