@@ -13,7 +13,6 @@ libclf_daemon_la_SOURCES = \
 	src/daemon/serve.c src/daemon/serve.h \
 	src/daemon/state.c src/daemon/state.h \
 	src/daemon/worker.c src/daemon/worker.h
-EXTRA_DIST += etc/closfoldd.service
 
 sbin_PROGRAMS += closfoldd
 closfoldd_SOURCES = src/daemon/main.c
@@ -21,3 +20,11 @@ closfoldd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 closfoldd_LDADD = libclf_daemon.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
 	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_base.la \
 	$(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+
+sbin_PROGRAMS += closfoldd
+closfoldd_SOURCES = src/daemon/main.c
+closfoldd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+closfoldd_LDADD = libclf_daemon.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
+	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_base.la \
+	$(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+EXTRA_DIST += etc/closfoldd.service
