@@ -197,9 +197,10 @@ static int expand_part(const struct part *part, size_t max_hosts, size_t *done, 
 
 	for (size_t i = 0; i < part->n; i++)
 		if (__builtin_mul_overflow(total, part->groups[i].hosts, &total) || total > max_hosts)
-			return clf_fail(err, CLF_E_NOMEM, "host list has more than %zu hosts", max_hosts);
+			return clf_fail_at(err, CLF_E_NOMEM, NULL, 1, 1, "host list has more than %zu hosts",
+					   max_hosts);
 	if (*done > max_hosts - total)
-		return clf_fail(err, CLF_E_NOMEM, "host list has more than %zu hosts", max_hosts);
+		return clf_fail_at(err, CLF_E_NOMEM, NULL, 1, 1, "host list has more than %zu hosts", max_hosts);
 
 	for (unsigned long long i = 0; i < total; i++) {
 		unsigned long long index[GROUPS_MAX], rest = i;

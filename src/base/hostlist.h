@@ -3,8 +3,8 @@
  *
  * Form:   "n[1-4,7],rack[01-02]gpu[1-8],login"; several bracket groups in a name are expanded as a product;
  *         zero padding is kept ("n[008-011]"). Blanks around commas are allowed. Empty expression: no hosts.
- * Errors: CLF_E_PARSE with column set (1-based, in the expression); CLF_E_NOMEM past max_hosts. Host names longer than
- *         CLF_HOST_MAX or with characters outside [A-Za-z0-9._-] are CLF_E_PARSE.
+ * Errors: CLF_E_PARSE with column set (1-based, in the expression); CLF_E_NOMEM past max_hosts (with a column; without
+ * one, memory ended). Host names longer than CLF_HOST_MAX or with characters outside [A-Za-z0-9._-] are CLF_E_PARSE.
  * Source: slurm.conf(5) NodeName expressions; tested against scontrol show hostnames.
  */
 #ifndef CLF_BASE_HOSTLIST_H

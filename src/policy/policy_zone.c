@@ -21,8 +21,11 @@ static int read_nodes(const struct clf_parse *ctx, const struct clf_at *at, cons
 	struct clf_error why = { 0 };
 	const char *expr = json_string_value(j);
 
-	if (clf_hostlist_expand(expr, CLF_MAX_NODES, &hosts, &why))
+	if (clf_hostlist_expand(expr, CLF_MAX_NODES, &hosts, &why)) {
+		if (why.code == CLF_E_NOMEM && !why.column)
+			return clf_fail(ctx->err, CLF_E_NOMEM, "%s", why.text);
 		return clf_parse_fail(ctx, at, "bad host expression: %s", why.text);
+	}
 	if (!hosts.n)
 		return clf_parse_fail(ctx, at, "zone without nodes");
 	z->hosts.copy = true;

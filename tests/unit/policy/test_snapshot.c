@@ -97,6 +97,7 @@ static void test_manifest(void)
 		 HEAD "\"generation\":9007199254740993,\"policy\":\"" A "\",\"topology\":null}");
 	manifest("path for a hash",
 		 HEAD "\"generation\":1,\"policy\":\"../../../../../etc/passwd\",\"topology\":null}");
+	manifest("path after a hash", HEAD "\"generation\":1,\"policy\":\"" A "/../x\",\"topology\":null}");
 	manifest("short hash", HEAD "\"generation\":1,\"policy\":\"aaaa\",\"topology\":null}");
 	manifest("capitals in the hash",
 		 HEAD "\"generation\":1,\"policy\":"
