@@ -13,11 +13,12 @@ include tests/unit/lease/local.mk
 include tests/unit/place/local.mk
 include tests/unit/policy/local.mk
 include tests/unit/wire/local.mk
+include tests/fuzz/local.mk
 include tests/bench/local.mk
 
 # make check: no root, no network, no Slurm daemon. One program or script: tests/run.pl -v FILE.
 check-local: $(check_PROGRAMS)
-	$(srcdir)/tests/run.pl -j2 --builddir . $(filter tests/unit/%,$(check_PROGRAMS)) $(wildcard $(srcdir)/tests/cli $(srcdir)/tests/daemon)
+	$(srcdir)/tests/run.pl -j2 --builddir . $(filter tests/unit/% tests/fuzz/%,$(check_PROGRAMS)) $(wildcard $(srcdir)/tests/cli $(srcdir)/tests/daemon)
 
 # Real slurmctld and slurmds on loopback, one cluster after the other; root.
 check-slurm: all

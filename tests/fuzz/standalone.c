@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Replays files through a fuzz target, without a fuzzer: FILE... are inputs, each one test. With -r SECONDS it also
- * changes them at random (bytes flipped, cut, doubled, spliced) for that long; -s SEED repeats a run. */
+/* Replays files through a fuzz target, without a fuzzer: FILE or DIR... are inputs, each one test; none: the target's
+ * corpus. With -r SECONDS it also changes them at random (bytes flipped, cut, doubled, spliced) for that long; -s SEED
+ * repeats a run. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,6 +62,18 @@ static void load_dir(const char *dir)
 		load(dir);
 }
 
+/* fuzz_policy: tests/fuzz/corpus/policy */
+static void load_corpus(const char *program)
+{
+	const char *name = strstr(program, "fuzz_"), *srcdir = getenv("CLF_SRCDIR");
+	char dir[4096];
+
+	for (const char *next; name && (next = strstr(name + 1, "fuzz_"));)
+		name = next;
+	snprintf(dir, sizeof dir, "%s/tests/fuzz/corpus/%s", srcdir ? srcdir : ".", name ? name + 5 : "");
+	load_dir(dir);
+}
+
 static size_t change(uint8_t *buf, size_t size)
 {
 	for (uint64_t k = rnd(6) + 1; k && size; k--) {
@@ -113,6 +126,8 @@ int main(int argc, char **argv)
 	}
 	for (int i = optind; i < argc; i++)
 		load_dir(argv[i]);
+	if (optind == argc)
+		load_corpus(argv[0]);
 	for (size_t i = 0; i < ninputs; i++) {
 		LLVMFuzzerTestOneInput(inputs[i].data, inputs[i].size);
 		printf("ok %zu - input %zu, %zu bytes\n", i + 1, i + 1, inputs[i].size);
