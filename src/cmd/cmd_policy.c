@@ -146,22 +146,24 @@ static int parse(int argc, char **argv, bool explain, struct options *o)
 		{ "at", required_argument, NULL, O_AT },
 		{ NULL, 0, NULL, 0 },
 	};
-	int opt, rc;
+	int opt, rc, which = 0;
 
 	o->json = asks_json(argc, argv);
 	o->job.accountless = true;
 	o->job.now_ms = clf_clock_system.wall_ms(clf_clock_system.arg);
 	opterr = 0;
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, "+:h", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+:h", longs, &which)) != -1) {
 		if (opt == 'h') {
 			fputs(help_text, stdout);
 			return CLF_EXIT_OK;
 		}
 		if (opt == ':')
 			return clf_cmd_usage(o->json, "option '%.40s' needs a value", argv[optind - 1]);
-		if (opt == '?' || (opt >= O_CLASS && !explain))
+		if (opt == '?')
 			return clf_cmd_usage(o->json, "unknown option '%.40s'", argv[optind - 1]);
+		if (opt >= O_CLASS && !explain)
+			return clf_cmd_usage(o->json, "option '--%s' is for explain", longs[which].name);
 		rc = take(opt, optarg, o);
 		if (rc)
 			return rc;

@@ -72,7 +72,7 @@ static void check_rules(const struct clf_policy *p, struct findings *f)
 {
 	for (uint32_t i = 0; i < p->nrules; i++) {
 		const struct clf_policy_rule *r = &p->rules[i];
-		bool found = !r->purposes.n;
+		bool found = r->effect == CLF_FORBID || !r->purposes.n; /* a forbid may guard what is not there yet */
 
 		for (uint32_t g = 0; g < p->ngrants && !found; g++)
 			found = clf_policy_has(&r->purposes, p->grants[g].purpose);
@@ -146,7 +146,7 @@ int clf_policy_check(const struct clf_policy *p, const struct clf_topo *topo, in
 					     (int) p->nzones, "rules", (int) p->nrules, "grants", (int) p->ngrants,
 					     "findings", f.list));
 	} else {
-		printf("policy %s version %u: %zu classes, %u zones, %u rules, %u grants\n", p->id, p->version,
+		printf("policy %s version %u; classes %zu, zones %u, rules %u, grants %u\n", p->id, p->version,
 		       p->levels.n, p->nzones, p->nrules, p->ngrants);
 		json_decref(f.list);
 	}
