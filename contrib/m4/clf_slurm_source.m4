@@ -19,7 +19,7 @@ AS_IF([test "x$with_slurm_source" != xno], [
   CPPFLAGS=$clf_save_cppflags
   AS_IF([test "$clf_slurm_source_number" != "$clf_slurm_number"],
     [AC_MSG_ERROR([the Slurm source has another version than the installed Slurm ($clf_slurm_version): plugins built from it would be refused by slurmctld])])
-  SLURM_PRIVATE_CPPFLAGS="-I$with_slurm_build -I$with_slurm_source"
+  SLURM_PRIVATE_CPPFLAGS="-isystem $with_slurm_build -isystem $with_slurm_source"
   clf_have_slurm_source=yes
 ])
 AC_SUBST([SLURM_PRIVATE_CPPFLAGS])

@@ -16,3 +16,5 @@ libclf_base_la_SOURCES = \
 	src/base/proc.c src/base/proc.h \
 	src/base/strmap.c src/base/strmap.h \
 	src/base/strv.c src/base/strv.h
+
+# A library of a folder never takes in another: what is linked lists all it needs, once (plugins take whole archives).

@@ -2,10 +2,8 @@
 # What closfoldd is made of is a library, so that tests and fuzzers link it without main.c.
 noinst_LTLIBRARIES += libclf_run.la libclf_daemon.la
 libclf_run_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-libclf_run_la_LIBADD = libclf_engine.la libclf_fabric.la libclf_lease.la libclf_record.la libclf_policy.la libclf_base.la $(JANSSON_LIBS)
 libclf_run_la_SOURCES = src/engine/run.c src/engine/run.h
 libclf_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-libclf_daemon_la_LIBADD = libclf_run.la libclf_audit.la libclf_wire.la $(JANSSON_LIBS)
 libclf_daemon_la_SOURCES = \
 	src/daemon/inforce.c src/daemon/inforce.h \
 	src/daemon/listen_unix.c src/daemon/listen_unix.h \
@@ -13,13 +11,6 @@ libclf_daemon_la_SOURCES = \
 	src/daemon/serve.c src/daemon/serve.h \
 	src/daemon/state.c src/daemon/state.h \
 	src/daemon/worker.c src/daemon/worker.h
-
-sbin_PROGRAMS += closfoldd
-closfoldd_SOURCES = src/daemon/main.c
-closfoldd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-closfoldd_LDADD = libclf_daemon.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
-	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_base.la \
-	$(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
 
 sbin_PROGRAMS += closfoldd
 closfoldd_SOURCES = src/daemon/main.c

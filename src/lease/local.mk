@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LTLIBRARIES += libclf_lease.la
 libclf_lease_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-libclf_lease_la_LIBADD = libclf_base.la $(JANSSON_LIBS)
 libclf_lease_la_SOURCES = \
 	src/lease/frame.c src/lease/frame.h \
 	src/lease/lease.c src/lease/lease.h \
