@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* oom.h - make the Nth allocation of a call fail, for every N.
  *
- * A program with oom.c in it has malloc, calloc and realloc of the whole program (libraries too) under this control; glibc
- * only. With a sanitizer, which has its own, oom_available() is false and nothing fails. */
+ * A program with oom.c in it has malloc, calloc and realloc of the whole program (libraries too) under this control;
+ * glibc only. With a sanitizer, which has its own, oom_available() is false and nothing fails. */
 #ifndef CLF_TESTS_OOM_H
 #define CLF_TESTS_OOM_H
 
