@@ -308,7 +308,9 @@ int clf_reply_check(const json_t *reply, struct clf_error *err)
 	const char *advice = json_string_value(json_object_get(reply, "advice"));
 	enum clf_code code = code_of(json_string_value(json_object_get(reply, "code")));
 
+	if (!text || !*text)
+		text = "refused without a word";
 	if (advice && *advice)
-		return clf_fail(err, code, "%s; %s", text ? text : "refused", advice);
-	return clf_fail(err, code, "%s", text ? text : "refused");
+		return clf_fail(err, code, "%s; %s", text, advice);
+	return clf_fail(err, code, "%s", text);
 }

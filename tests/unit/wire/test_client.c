@@ -86,6 +86,7 @@ static void test_answers(void)
 		{ "{\"ok\":false,\"code\":\"denied\",\"text\":\"no\",\"advice\":\"ask\"}", CLF_E_DENIED, "a refusal" },
 		{ "{\"ok\":false,\"code\":\"new-word\",\"text\":\"no\"}", CLF_E_REMOTE,
 		  "a refusal of an unknown kind" },
+		{ "{\"ok\":false,\"text\":\"\"}", CLF_E_REMOTE, "a refusal without words" },
 		{ "{\"ok\":1}", CLF_E_REMOTE, "neither ok nor not" },
 		{ "[1]", CLF_E_REMOTE, "no object" },
 		{ "{\"ok\":true", CLF_E_REMOTE, "no JSON" },
@@ -99,6 +100,7 @@ static void test_answers(void)
 
 		is_int(ask(cases[i].answer, 5000, &r, &took, &err), cases[i].want, "%s: %s", cases[i].what, err.text);
 		ok((r != NULL) == (cases[i].want == CLF_OK) && took < 2000, "reply only then, soon");
+		ok(!cases[i].want || *err.text, "a failure has words");
 		if (i == 1)
 			is_str(err.text, "no; ask", "text and advice");
 		if (r)
