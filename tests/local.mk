@@ -14,6 +14,7 @@ include tests/unit/place/local.mk
 include tests/unit/policy/local.mk
 include tests/unit/wire/local.mk
 include tests/fuzz/local.mk
+include tests/oom/local.mk
 include tests/bench/local.mk
 
 # make check: no root, no network, no Slurm daemon. One program or script: tests/run.pl -v FILE.
@@ -28,5 +29,9 @@ check-slurm: all
 check-oom: all $(filter tests/oom/%,$(check_PROGRAMS))
 	$(srcdir)/tests/run.pl -j2 --builddir . $(filter tests/oom/%,$(check_PROGRAMS))
 
-.PHONY: check-slurm check-oom
+# Journal and log cut at every byte; kill -9 again and again.
+check-crash: all tests/unit/audit/test_log tests/unit/lease/test_store
+	CLF_CRASH_ROUNDS=100 $(srcdir)/tests/run.pl -j2 --builddir . tests/unit/audit/test_log tests/unit/lease/test_store $(srcdir)/tests/daemon/t0102-crash.t
+
+.PHONY: check-crash check-slurm check-oom
 EXTRA_DIST += tests/run.pl

@@ -581,7 +581,22 @@ const char *clf_suggest(const char *word, const char *const *list, size_t n)
 	return best;
 }
 
+/* Not json_dumps(): where its buffer cannot grow for a key, it drops the key and goes on: what it gives is no JSON. */
 char *clf_json_canonical(const json_t *j)
 {
-	return json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+	const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY;
+	size_t size = 2048, n;
+
+	for (;;) {
+		CLF_AUTO_FREE char *buf = malloc(size);
+
+		n = buf ? json_dumpb(j, buf, size - 1, flags) : 0;
+		if (!n)
+			return NULL;
+		if (n < size) {
+			buf[n] = '\0';
+			return CLF_STEAL(buf);
+		}
+		size = n + 1;
+	}
 }
