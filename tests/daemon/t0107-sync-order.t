@@ -31,8 +31,11 @@ waitpid $_, 0 for @pids;
 $d->stop;
 
 # By descriptor of the peer: what it was promised, and what has been synced since.
-my (%owes, $acks, $leases, $early, $syncs);
+my (%owes, %begun, $acks, $leases, $early, $syncs);
 for (split /\n/, Closfoldd::read_file($trace)) {
+	# a call that another thread's line came into stands in two pieces
+	if (/^(\d+) +(.*) <unfinished \.\.\.>$/) { $begun{$1} = $2; next }
+	if (/^(\d+) +<\.\.\. \w+ resumed>(.*)$/) { $_ = "$1 " . (delete($begun{$1}) // '') . $2 }
 	if (/recvfrom\((\d+)<.*?"CLF1\\1\\0(\\[0-9]+)/) {
 		my ($fd, $type) = ($1, $2);
 		$owes{$fd} = { log => 1 } if $type eq '\1';
