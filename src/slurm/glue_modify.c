@@ -16,7 +16,7 @@ const struct clf_modify_field clf_modify_fields[] = {
 	F(alloc_node, NONE), F(alloc_resp_port, NONE), F(alloc_sid, NONE), F(argc, NONE), F(argv, NONE),
 	F(array_inx, FREE), /* how many tasks run at once */
 	F(array_bitmap, NONE), F(batch_features, REFUSE), F(begin_time, FREE),
-	F(bitflags, FREE), /* dependency and size flags: the terms bind whatever they choose */
+	F(bitflags, NONE), /* set by every client; size and dependency flags, the terms bind whatever they choose */
 	F(burst_buffer, REFUSE), F(clusters, REFUSE), F(cluster_features, REFUSE), F(comment, FREE), F(contiguous, FREE),
 	F(container, REFUSE), F(core_spec, REFUSE), F(cpu_bind, NONE), F(cpu_bind_type, NONE), F(cpu_freq_min, NONE),
 	F(cpu_freq_max, NONE), F(cpu_freq_gov, NONE), F(cpus_per_tres, FREE), /* sizes inside whole nodes */

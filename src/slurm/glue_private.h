@@ -23,4 +23,14 @@
 #include "src/slurmctld/slurmctld.h"
 #pragma GCC diagnostic pop
 
+/* prep is loaded by slurmd too, which lacks slurmctld's variables (functions are bound when first called, variables at once) */
+#pragma weak last_job_update
+#pragma weak last_node_update
+#pragma weak acct_db_conn
+#pragma weak accounting_enforce
+#pragma weak default_part_name
+#pragma weak node_record_count
+#pragma weak node_record_table_ptr
+#pragma weak slurm_conf
+
 #endif

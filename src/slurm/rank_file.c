@@ -32,7 +32,8 @@ int clf_rank_counts(const char *tasks_per_node, size_t n, uint32_t *counts, stru
 		}
 		if (*p && *p != ',')
 			return clf_fail(err, CLF_E_INVALID, "tasks per node '%s' not understood", tasks_per_node);
-		p += *p == ',';
+		if (*p == ',' && !*++p)
+			return clf_fail(err, CLF_E_INVALID, "tasks per node '%s' not understood", tasks_per_node);
 		if (times > n - k)
 			return clf_fail(err, CLF_E_INVALID, "tasks per node '%s' is for more than %zu nodes",
 					tasks_per_node, n);

@@ -152,12 +152,11 @@ static void tell(const struct clf_error *err, bool have)
 	if (S.told)
 		return;
 	S.told = true;
-	if (err->code == CLF_E_NOTFOUND && !have)
-		clf_log(&clf_slurm_log, CLF_LOG_ERROR, "no policy in force yet: %s (is closfoldd running?)",
-			clf_error_string(err, text, sizeof(text)));
-	else
-		clf_log(&clf_slurm_log, CLF_LOG_ERROR, "new policy not taken, the old one stays in force: %s",
-			clf_error_string(err, text, sizeof(text)));
+	clf_log(&clf_slurm_log, CLF_LOG_ERROR, "%s: %s",
+		have                          ? "new policy not taken, the old one stays in force"
+		: err->code == CLF_E_NOTFOUND ? "no policy in force yet, is closfoldd running?"
+					      : "no policy in force",
+		clf_error_string(err, text, sizeof(text)));
 }
 
 /* One look: load what is new, build, swap. locked: the caller holds Slurm's node lock. */
@@ -193,9 +192,11 @@ static void look(bool locked)
 	else
 		S.told = false;
 	if (next) {
-		clf_log(&clf_slurm_log, CLF_LOG_INFO, "policy '%s' version %u in force (generation %llu, %zu nodes)",
-			next->snapshot->policy->id, next->snapshot->policy->version,
-			(unsigned long long) next->snapshot->generation, S.nodes.names.n);
+		if (S.nodes.names.n) /* at the first look slurmctld has no nodes yet */
+			clf_log(&clf_slurm_log, CLF_LOG_INFO,
+				"policy '%s' version %u in force (generation %llu, %zu nodes)",
+				next->snapshot->policy->id, next->snapshot->policy->version,
+				(unsigned long long) next->snapshot->generation, S.nodes.names.n);
 		publish(next, (uint32_t) S.nodes.names.n);
 	}
 	pthread_mutex_unlock(&S.build);

@@ -133,7 +133,7 @@ cluster_write_conf() { # DIR NODES PORT
 		SlurmctldDebug=${CLUSTER_DEBUG:-debug}
 		SlurmdDebug=${CLUSTER_DEBUG:-debug}
 		KillWait=2
-		MessageTimeout=30
+		MessageTimeout=10
 		SlurmdTimeout=600
 		InactiveLimit=0
 		SlurmdParameters=config_overrides
