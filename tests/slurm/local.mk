@@ -17,6 +17,7 @@ if SLURM
 noinst_PROGRAMS += tests/slurm/forge
 tests_slurm_forge_SOURCES = tests/slurm/forge.c
 tests_slurm_forge_CPPFLAGS = $(SLURM_CPPFLAGS)
+tests_slurm_forge_CFLAGS = $(CLF_PLUGIN_CFLAGS)
 tests_slurm_forge_LDADD = $(SLURM_LIBS)
 endif
 
