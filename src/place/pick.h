@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pick.h - which nodes of a leaf, once it is known how many.
+/* pick.h - which nodes of one leaf, once it is known how many.
  *
- * Required nodes first; then whole NVLink domains, fullest first, the last one as tight as possible, so that the fewest
- * domains are opened; in a domain, and where there are none, lowest index. Pure; deterministic.
+ * Required nodes first, then what their NVLink domains hold, then whole domains, fullest first, the last one the
+ * tightest that holds the rest, so that the fewest domains are opened; in a domain, and where there are none, in the
+ * order given. A node without a domain is one of its own. Domains leave in one run each. Pure; no allocation.
  */
 #ifndef CLF_PLACE_PICK_H
 #define CLF_PLACE_PICK_H
 
-#include "place/place.h"
+#include "topo/topo.h"
 
-/* take[l] nodes from each leaf l < nleaves into nodes[0..req->nodes-1], which the caller owns. */
-CLF_MUST_USE int clf_pick(const struct clf_topo *topo, const struct clf_request *req, const uint32_t *take,
-			  uint32_t nleaves, uint32_t *nodes, struct clf_error *err);
+struct clf_candidate {
+	uint32_t id, domain;
+	uint32_t place;     /* in the order given */
+	uint32_t run, size; /* scratch: place of its domain's first, untaken nodes of its domain */
+	bool required;
+	bool taken;
+};
+
+/* n of v[0..nv-1] to out[0..n-1]; v is scratch afterwards. n <= nv. */
+void clf_pick_domains(struct clf_candidate *v, uint32_t nv, uint32_t n, uint32_t *out);
 
 #endif

@@ -4,103 +4,47 @@
 
 #include <string.h>
 
+#include "place/fabric.h"
 #include "place/order.h"
 #include "place/pick.h"
-#include "place/search.h"
 
-/* A part of the fabric in which one search runs: the tree below one group of level 3 or less. */
-struct scope {
-	uint32_t group;
-	uint32_t first_leaf, nleaves, npods;
-};
+enum { UNKNOWN, BY_NAME, MIXED }; /* are a leaf's ids in the order of names? */
 
 struct clf_place_ws {
+	struct clf_fabric fabric;
 	struct clf_search_ws *search;
-	uint32_t *memory; /* the one block behind the arrays below, each one entry a leaf of the whole topology */
-	/* facts of the topology, fixed */
-	uint32_t *first_node, *n_nodes;
-	uint32_t *scope_pod; /* pod of the leaf, counted within its level-3 group */
-	/* of the request at hand */
-	uint32_t *free, *required, *pod_of, *take;
-	uint32_t *units, *held, *unit_required, *full; /* groups of a level between; full: free before narrowing */
-	uint32_t nleaves;
-	uint32_t nscopes;
-	struct scope *scopes; /* of level 3 and, where a component is lower, its root: owned */
+	uint32_t *free, *required, *order;
+	uint32_t *memory;
+	uint8_t *names;                   /* by leaf */
+	struct clf_candidate *candidates; /* largest leaf */
 };
-
-static struct scope scope_of(const struct clf_topo *t, uint32_t group)
-{
-	struct scope s = { .group = group, .first_leaf = group, .nleaves = 1 };
-	uint32_t last = group;
-
-	while (clf_topo_group(t, s.first_leaf)->level > 1) {
-		const struct clf_topo_group *a = clf_topo_group(t, s.first_leaf), *b = clf_topo_group(t, last);
-
-		last = b->first + b->n - 1;
-		s.first_leaf = a->first;
-	}
-	s.nleaves = last - s.first_leaf + 1;
-	return s;
-}
-
-static int make_scopes(struct clf_place_ws *ws, const struct clf_topo *t, struct clf_error *err)
-{
-	uint32_t ngroups = clf_topo_ngroups(t);
-
-	ws->scopes = calloc((size_t) ngroups + 1, sizeof(*ws->scopes));
-	if (!ws->scopes)
-		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	for (uint32_t g = 0; g < ngroups; g++) {
-		const struct clf_topo_group *x = clf_topo_group(t, g);
-		struct scope s;
-		uint32_t pod = CLF_NONE;
-
-		if (x->level > 3 || (x->level < 3 && x->parent != CLF_NONE))
-			continue;
-		s = scope_of(t, g);
-		for (uint32_t l = s.first_leaf; l < s.first_leaf + s.nleaves; l++) {
-			uint32_t parent = x->level == 1 ? g : clf_topo_group(t, l)->parent;
-
-			s.npods += parent != pod;
-			pod = parent;
-			ws->scope_pod[l] = s.npods - 1;
-		}
-		ws->scopes[ws->nscopes++] = s;
-	}
-	return 0;
-}
 
 struct clf_place_ws *clf_place_ws_create(const struct clf_topo *t, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_place_ws_destroyp) struct clf_place_ws *ws = calloc(1, sizeof(*ws));
-	size_t n = clf_topo_counts(t).leaves;
+	size_t n;
 
 	if (!ws) {
 		clf_fail(err, CLF_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	ws->nleaves = (uint32_t) n;
-	ws->search = clf_search_ws_create(err);
+	if (clf_fabric_init(&ws->fabric, t, err))
+		return NULL;
+	ws->search = clf_search_ws_create(&ws->fabric.tree, err);
 	if (!ws->search)
 		return NULL;
-
-	uint32_t **const arrays[] = { &ws->first_node, &ws->n_nodes,       &ws->scope_pod, &ws->free,
-				      &ws->required,   &ws->pod_of,        &ws->take,      &ws->units,
-				      &ws->held,       &ws->unit_required, &ws->full };
-	const size_t narrays = sizeof(arrays) / sizeof(*arrays);
-
-	ws->memory = calloc(narrays * n + 1, sizeof(*ws->memory));
-	if (!ws->memory) {
+	n = ws->fabric.tree.n[1];
+	ws->memory = calloc(2 * n + clf_topo_nplaced(t) + 1, sizeof(*ws->memory));
+	ws->names = calloc(n + 1, 1);
+	ws->candidates = calloc((size_t) ws->fabric.largest + 1, sizeof(*ws->candidates));
+	if (!ws->memory || !ws->names || !ws->candidates) {
 		clf_fail(err, CLF_E_NOMEM, "out of memory");
 		return NULL;
 	}
-	for (size_t i = 0; i < narrays; i++)
-		*arrays[i] = ws->memory + i * n;
-	for (uint32_t l = 0; l < n; l++) {
-		ws->first_node[l] = clf_topo_group(t, l)->first_node;
-		ws->n_nodes[l] = clf_topo_group(t, l)->n_nodes;
-	}
-	return make_scopes(ws, t, err) ? NULL : CLF_STEAL(ws);
+	ws->free = ws->memory;
+	ws->required = ws->free + n;
+	ws->order = ws->required + n;
+	return CLF_STEAL(ws);
 }
 
 void clf_place_ws_destroy(struct clf_place_ws *ws)
@@ -108,337 +52,256 @@ void clf_place_ws_destroy(struct clf_place_ws *ws)
 	if (!ws)
 		return;
 	clf_search_ws_destroy(ws->search);
-	free(ws->scopes);
+	clf_fabric_done(&ws->fabric);
 	free(ws->memory);
+	free(ws->names);
+	free(ws->candidates);
 	free(ws);
-}
-
-static uint64_t sum(const uint32_t *v, struct scope s)
-{
-	uint64_t n = 0;
-
-	for (uint32_t l = s.first_leaf; l < s.first_leaf + s.nleaves; l++)
-		n += v[l];
-	return n;
-}
-
-static bool better(const struct clf_found *a, const struct clf_found *b, bool hops)
-{
-	if (hops) {
-		uint64_t x = (a->pods > 1 ? a->pods : 0) + (uint64_t) (a->leaves > 1 ? a->leaves : 0);
-		uint64_t y = (b->pods > 1 ? b->pods : 0) + (uint64_t) (b->leaves > 1 ? b->leaves : 0);
-
-		if (x != y)
-			return x < y;
-	}
-	if (a->pods != b->pods)
-		return a->pods < b->pods;
-	if (a->leaves != b->leaves)
-		return a->leaves < b->leaves;
-	return a->slack < b->slack;
-}
-
-/* A scope above level 3: narrow ws->free level by level from the top, to the groups that the fewest of the level above
- * need. Exact for the two highest levels; what is below is searched inside their choice, so the answer is proven only
- * where it meets the free bounds. */
-static int narrow(struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req, struct scope s,
-		  bool *exact, struct clf_error *err)
-{
-	uint32_t level = clf_topo_group(t, s.group)->level;
-
-	*exact = true;
-	for (uint32_t unit = level - 2; unit >= 2; unit--) {
-		uint32_t first, all = clf_topo_level_groups(t, unit, &first), n = 0;
-		uint32_t *units = ws->units, *held = ws->held, *need = ws->unit_required, *above = ws->pod_of;
-		struct clf_found found;
-
-		for (uint32_t g = first; g < first + all; g++) {
-			struct scope u = scope_of(t, g);
-
-			if (u.first_leaf < s.first_leaf || u.first_leaf >= s.first_leaf + s.nleaves)
-				continue;
-			units[n] = g;
-			held[n] = (uint32_t) sum(ws->free, u);
-			need[n] = req->required ? (uint32_t) sum(ws->required, u) : 0;
-			n++;
-		}
-		for (uint32_t i = 0, count = 0; i < n; i++) {
-			if (i && clf_topo_group(t, units[i])->parent != clf_topo_group(t, units[i - 1])->parent)
-				count++;
-			above[i] = count;
-		}
-
-		struct clf_search in = {
-			.nleaves = n,
-			.npods = n ? above[n - 1] + 1 : 0,
-			.free = held,
-			.pod_of = above,
-			.required = req->required ? need : NULL,
-			.need = req->nodes,
-			.budget_us = req->budget_us,
-		};
-
-		if (clf_search(ws->search, &in, &found, err))
-			return -1;
-		*exact = *exact && found.proven && unit == level - 2;
-		for (uint32_t i = 0; i < n; i++)
-			if (!found.take[i]) {
-				struct scope u = scope_of(t, units[i]);
-
-				memset(ws->free + u.first_leaf, 0, u.nleaves * sizeof(*ws->free));
-			}
-	}
-	return 0;
-}
-
-/* Search one scope; keep the answer in ws->take when it beats *best. */
-static int try_scope(struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req, struct scope s,
-		     bool *any, struct clf_found *best, struct clf_error *why)
-{
-	bool high = clf_topo_group(t, s.group)->level > 3, exact = true;
-	struct clf_found found;
-	struct clf_error err = { 0 };
-	struct clf_search in = {
-		.nleaves = s.nleaves,
-		.free = ws->free + s.first_leaf,
-		.required = req->required ? ws->required + s.first_leaf : NULL,
-		.npods = s.npods,
-		.pod_of = ws->scope_pod + s.first_leaf,
-		.need = req->nodes,
-		.hops = req->objective == CLF_OBJECTIVE_HOPS,
-		.max_leaves = req->max_leaves,
-		.budget_us = req->budget_us,
-	};
-
-	uint32_t least = 0;
-
-	if (high) {
-		/* fewest leaves of all, whatever lies above: one pod */
-		memset(ws->pod_of, 0, ws->nleaves * sizeof(*ws->pod_of));
-		in.pod_of = ws->pod_of + s.first_leaf;
-		in.npods = 1;
-		if (clf_search(ws->search, &in, &found, &err) || narrow(ws, t, req, s, &exact, &err)) {
-			*why = err;
-			return err.code == CLF_E_EXHAUSTED ? 0 : -1;
-		}
-		least = found.leaves;
-		in.npods = 0;
-		for (uint32_t l = 0, pod = CLF_NONE; l < s.nleaves; l++) {
-			uint32_t parent = clf_topo_group(t, s.first_leaf + l)->parent;
-
-			in.npods += parent != pod;
-			pod = parent;
-			ws->pod_of[s.first_leaf + l] = in.npods - 1;
-		}
-	}
-	if (clf_search(ws->search, &in, &found, &err)) {
-		if (err.code != CLF_E_EXHAUSTED) {
-			*why = err;
-			return -1;
-		}
-		if (why->code == CLF_OK)
-			*why = err;
-		return 0;
-	}
-	if (high) {
-		found.proven = found.proven && exact && !in.hops && found.leaves == least;
-		found.bound_leaves = least;
-	}
-	if (*any && !better(&found, best, in.hops))
-		return 0;
-	memset(ws->take, 0, ws->nleaves * sizeof(*ws->take));
-	memcpy(ws->take + s.first_leaf, found.take, s.nleaves * sizeof(*ws->take));
-	*best = found;
-	*any = true;
-	return 0;
-}
-
-static bool may_hold(const struct clf_place_ws *ws, const struct clf_request *req, struct scope s, uint64_t nrequired)
-{
-	return (!req->required || sum(ws->required, s) == nrequired) && sum(ws->free, s) >= req->nodes;
-}
-
-/* The lowest level at which some group holds the request decides which groups are searched: any set in it crosses
- * nothing above. */
-static int search_levels(struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req,
-			 uint64_t nrequired, bool *any, struct clf_found *best, struct clf_error *why)
-{
-	uint32_t levels = clf_topo_counts(t).levels;
-
-	for (uint32_t i = 0; i < ws->nscopes; i++)
-		if (may_hold(ws, req, ws->scopes[i], nrequired) && try_scope(ws, t, req, ws->scopes[i], any, best, why))
-			return -1;
-	for (uint32_t level = 4; level <= levels && !*any; level++) {
-		uint32_t first, n = clf_topo_level_groups(t, level, &first);
-
-		for (uint32_t g = first; g < first + n; g++) {
-			struct scope s = scope_of(t, g);
-			int rc;
-
-			if (!may_hold(ws, req, s, nrequired))
-				continue;
-			memcpy(ws->full, ws->free, ws->nleaves * sizeof(*ws->full));
-			rc = try_scope(ws, t, req, s, any, best, why);
-			memcpy(ws->free, ws->full, ws->nleaves * sizeof(*ws->full));
-			if (rc)
-				return -1;
-		}
-	}
-	return 0;
 }
 
 static int check(const struct clf_topo *t, const struct clf_request *req, struct clf_error *err)
 {
-	uint32_t n = clf_topo_nnodes(t);
+	uint32_t n = clf_topo_nnodes(t), count;
 
 	if (!req->nodes)
 		return clf_fail(err, CLF_E_INVALID, "a request for 0 nodes");
-	if (req->required && clf_bitmap_count(req->required) > req->nodes)
-		return clf_fail(err, CLF_E_INVALID, "%u nodes are required, but only %u asked for",
-				clf_bitmap_count(req->required), req->nodes);
 	if (!req->free || req->free->nbits != n || (req->eligible && req->eligible->nbits != n) ||
 	    (req->required && req->required->nbits != n))
 		return clf_fail(err, CLF_E_INVALID, "node sets of the request are not as wide as the topology");
-	return 0;
-}
-
-/* Can this request ever be placed? Says what blocks it. */
-static int check_ever(const struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req,
-		      struct clf_error *err)
-{
-	uint32_t largest = 0, total = clf_topo_nplaced(t);
-
-	if (req->required) {
-		uint32_t component = CLF_NONE, count = clf_bitmap_count(req->required);
-
-		if (count > req->nodes)
-			return clf_fail(err, CLF_E_INVALID, "%u nodes are required, but only %u asked for", count,
-					req->nodes);
-		for (uint32_t i = clf_bitmap_next(req->required, 0); i < req->required->nbits;
-		     i = clf_bitmap_next(req->required, i + 1)) {
-			const struct clf_topo_node *node = clf_topo_node(t, i);
-
-			if (node->leaf == CLF_NONE)
-				return clf_fail(err, CLF_E_INVALID, "required node '%s' has no place in the fabric",
-						node->name);
-			if (component != CLF_NONE && node->component != component)
-				return clf_fail(err, CLF_E_INVALID,
-						"required node '%s' is in another component than the others: no switch "
-						"joins them",
-						node->name);
-			if (req->eligible && !clf_bitmap_test(req->eligible, i))
-				return clf_fail(err, CLF_E_INVALID, "required node '%s' is not eligible", node->name);
-			component = node->component;
-		}
-	}
-	/* leaves of a component are one run */
-	for (uint32_t l = 0, holds = 0, component = CLF_NONE; l < ws->nleaves; l++) {
-		const struct clf_topo_group *leaf = clf_topo_group(t, l);
-
-		if (leaf->component != component)
-			holds = 0;
-		component = leaf->component;
-		holds += req->eligible ? clf_bitmap_count_range(req->eligible, leaf->first_node, leaf->n_nodes)
-				       : leaf->n_nodes;
-		if (holds > largest)
-			largest = holds;
-	}
-	if (req->nodes > largest)
-		return clf_fail(
-			err, CLF_E_INVALID,
-			"%u nodes can never be placed: the largest connected part of the fabric has %u%s of %u nodes",
-			req->nodes, largest, req->eligible ? " eligible" : "", total);
-	if (req->max_leaves) {
-		uint32_t least;
-
-		if (req->eligible) {
-			least = clf_min_leaves(t, req->eligible, req->nodes);
-		} else {
-			CLF_CLEANUP(clf_bitmap_destroyp)
-			struct clf_bitmap *all = clf_bitmap_create(clf_topo_nnodes(t), err);
-
-			if (!all)
-				return -1;
-			clf_bitmap_fill(all);
-			least = clf_min_leaves(t, all, req->nodes);
-		}
-		if (least > req->max_leaves)
-			return clf_fail(err, CLF_E_INVALID,
-					"%u nodes need at least %u leaves, and at most %u are allowed", req->nodes,
-					least, req->max_leaves);
+	if (!req->required)
+		return 0;
+	count = clf_bitmap_count(req->required);
+	if (count > req->nodes)
+		return clf_fail(err, CLF_E_INVALID, "%u nodes are required, but only %u asked for", count, req->nodes);
+	for (uint32_t i = clf_bitmap_next(req->required, 0); i < n; i = clf_bitmap_next(req->required, i + 1)) {
+		if (clf_topo_node(t, i)->leaf == CLF_NONE)
+			return clf_fail(err, CLF_E_INVALID, "required node '%s' has no place in the fabric",
+					clf_topo_node(t, i)->name);
+		if (req->eligible && !clf_bitmap_test(req->eligible, i) && !clf_bitmap_test(req->free, i))
+			return clf_fail(err, CLF_E_INVALID, "required node '%s' is not eligible",
+					clf_topo_node(t, i)->name);
 	}
 	return 0;
 }
 
-/* Set bits of [first, first + n). The hot loop of a decision: leaves are small, so one word (or two) is looked at
- * without a call. */
-static inline uint32_t count_leaf(const struct clf_bitmap *b, uint32_t first, uint32_t n)
-{
-	uint32_t w = first / 64, shift = first % 64;
-	uint64_t x;
+/* What each component could give. */
+struct limits {
+	uint32_t holds, of; /* most nodes in a component that has all required ones, and how many it has in all */
+	uint32_t leaves;    /* least leaves in which one holds the request; CLF_NONE when none holds it */
+};
 
-	if (n > 64 || !n)
-		return n ? clf_bitmap_count_range(b, first, n) : 0;
-	x = b->words[w] >> shift;
-	if (shift + n > 64)
-		x |= b->words[w + 1] << (64 - shift);
-	x &= ~UINT64_C(0) >> (64 - n);
-	/* bits in pairs, nibbles, bytes; then the bytes summed by one multiplication */
-	x -= x >> 1 & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-	return (uint32_t) (x * UINT64_C(0x0101010101010101) >> 56);
+static int by_falling(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+
+	return x > y ? -1 : x < y;
 }
 
-int clf_place_with(struct clf_place_ws *ws, const struct clf_topo *t, const struct clf_request *req,
-		   struct clf_placement **out, struct clf_error *err)
+/* count[]: usable nodes by leaf; sorted in place component by component afterwards. */
+static struct limits limits_of(const struct clf_place_ws *ws, const struct clf_request *req, uint32_t *count)
 {
-	struct clf_error why = { 0 };
-	struct clf_found found = { 0 };
-	uint64_t nfree = 0, nrequired = 0;
-	bool any = false;
+	const struct clf_fabric *f = &ws->fabric;
+	struct limits m = { .leaves = CLF_NONE };
+	uint32_t nrequired = req->required ? clf_bitmap_count(req->required) : 0;
 
-	if (check(t, req, err))
+	for (uint32_t a = 0, b; a < f->tree.n[1]; a = b) {
+		uint32_t component = clf_topo_group(f->topo, f->leaf[a])->component, sum = 0, of = 0, here = 0, k = 0;
+		uint32_t rest = req->nodes;
+
+		for (b = a; b < f->tree.n[1] && clf_topo_group(f->topo, f->leaf[b])->component == component; b++) {
+			sum += count[b];
+			of += f->size[b];
+			if (nrequired && ws->required[b]) {
+				here += ws->required[b];
+				k++;
+				rest = count[b] < rest ? rest - count[b] : 0;
+				count[b] = 0;
+			}
+		}
+		if (here != nrequired)
+			continue;
+		if (sum > m.holds || !m.of) {
+			m.holds = sum;
+			m.of = of;
+		}
+		if (sum < req->nodes)
+			continue;
+		qsort(count + a, b - a, sizeof(*count), by_falling);
+		for (uint32_t i = a; i < b && rest; i++, k++)
+			rest = count[i] < rest ? rest - count[i] : 0;
+		m.leaves = k < m.leaves ? k : m.leaves;
+	}
+	return m;
+}
+
+/* Why nothing was found: not now, or never. Always fails. */
+static int refuse(struct clf_place_ws *ws, const struct clf_request *req, struct clf_error *err)
+{
+	const struct clf_fabric *f = &ws->fabric;
+	const char *words[] = { "", "the largest component has", "the component of the required nodes has" };
+	const char *where = words[req->required ? 2 : 1];
+	struct limits ever, now;
+	uint32_t busy = CLF_NONE;
+
+	if (req->required)
+		clf_fabric_count(f, req->required, ws->required);
+	if (req->eligible) {
+		uint32_t *more = ws->free;
+
+		clf_fabric_count(f, req->eligible, more);
+		for (uint32_t l = 0; l < f->tree.n[1];
+		     l++) /* what is free can be used, whatever the caller calls eligible */
+			for (uint32_t i = f->first_node[l]; i < f->first_node[l] + f->size[l]; i++)
+				more[l] += clf_bitmap_test(req->free, i) && !clf_bitmap_test(req->eligible, i);
+	} else {
+		memcpy(ws->free, f->size, f->tree.n[1] * sizeof(*ws->free));
+	}
+	ever = limits_of(ws, req, ws->free);
+	if (!ever.of && req->required)
+		return clf_fail(err, CLF_E_INVALID,
+				"the required nodes are in different components: no switch joins them");
+	if (ever.holds < req->nodes)
+		return clf_fail(err, CLF_E_INVALID, "%u nodes can never be placed: %s %u%s of %u nodes", req->nodes,
+				where, ever.holds, req->eligible ? " eligible" : "", ever.of);
+	if (req->max_leaves && ever.leaves > req->max_leaves)
+		return clf_fail(err, CLF_E_INVALID, "%u nodes can never be on at most %u %s: the least is %u",
+				req->nodes, req->max_leaves, req->max_leaves == 1 ? "leaf" : "leaves", ever.leaves);
+
+	for (uint32_t i = req->required ? clf_bitmap_next(req->required, 0) : CLF_NONE;
+	     req->required && i < req->required->nbits && busy == CLF_NONE; i = clf_bitmap_next(req->required, i + 1))
+		if (!clf_bitmap_test(req->free, i))
+			busy = i;
+	if (busy != CLF_NONE)
+		return clf_fail(err, CLF_E_EXHAUSTED, "required node '%s' is not free",
+				clf_topo_node(f->topo, busy)->name);
+	clf_fabric_count(f, req->free, ws->free);
+	now = limits_of(ws, req, ws->free);
+	if (now.holds < req->nodes)
+		return clf_fail(err, CLF_E_EXHAUSTED, "%u nodes are needed: %s %u free of %u nodes", req->nodes, where,
+				now.holds, now.of);
+	return clf_fail(err, CLF_E_EXHAUSTED,
+			"%u nodes are free, but on no fewer than %u leaves; at most %u are allowed", req->nodes,
+			now.leaves, req->max_leaves);
+}
+
+static int by_node_name(const void *a, const void *b, void *arg)
+{
+	const struct clf_candidate *x = a, *y = b;
+
+	return clf_strnatcmp(clf_topo_node(arg, x->id)->name, clf_topo_node(arg, y->id)->name);
+}
+
+static bool in_name_order(struct clf_place_ws *ws, uint32_t leaf)
+{
+	const struct clf_fabric *f = &ws->fabric;
+
+	if (ws->names[leaf] == UNKNOWN) {
+		uint32_t i = f->first_node[leaf] + 1, end = f->first_node[leaf] + f->size[leaf];
+
+		while (i < end &&
+		       clf_strnatcmp(clf_topo_node(f->topo, i - 1)->name, clf_topo_node(f->topo, i)->name) <= 0)
+			i++;
+		ws->names[leaf] = i >= end ? BY_NAME : MIXED;
+	}
+	return ws->names[leaf] == BY_NAME;
+}
+
+/* n nodes of a leaf to out, in the order of names but for domains (pick.h). */
+static void pick(struct clf_place_ws *ws, const struct clf_request *req, uint32_t leaf, uint32_t n, uint32_t *out)
+{
+	const struct clf_fabric *f = &ws->fabric;
+	uint32_t first = f->first_node[leaf], end = first + f->size[leaf], nv = 0, free_ones, done = 0;
+	struct clf_candidate *v = ws->candidates;
+
+	for (uint32_t w = first / 64; w <= (end - 1) / 64; w++) {
+		uint64_t x = req->free->words[w];
+
+		if (w == first / 64)
+			x &= ~UINT64_C(0) << first % 64;
+		if (w == (end - 1) / 64)
+			x &= ~UINT64_C(0) >> (63 - (end - 1) % 64);
+		for (; x; x &= x - 1)
+			v[nv++].id = w * 64 + (uint32_t) __builtin_ctzll(x);
+	}
+	if (!in_name_order(ws, leaf))
+		qsort_r(v, nv, sizeof(*v), by_node_name, (void *) f->topo);
+	if (!f->domains && !req->required) {
+		for (uint32_t i = 0; i < n; i++)
+			out[i] = v[i].id;
+		return;
+	}
+	free_ones = n;
+	for (uint32_t i = 0; i < nv; i++) {
+		v[i].place = i;
+		v[i].required = req->required && clf_bitmap_test(req->required, v[i].id);
+		v[i].domain = f->domains ? clf_topo_node(f->topo, v[i].id)->domain : CLF_NONE;
+		free_ones -= v[i].required;
+	}
+	if (f->domains) {
+		clf_pick_domains(v, nv, n, out);
+		return;
+	}
+	for (uint32_t i = 0; done < n; i++)
+		if (v[i].required || free_ones) {
+			free_ones -= !v[i].required;
+			out[done++] = v[i].id;
+		}
+}
+
+/* Cost of the depth-first order of a set (closed form, docs/adr/0004-placement.md). */
+static struct clf_cost cost_of(const struct clf_search_tree *tree, const struct clf_found *found, uint32_t n)
+{
+	struct clf_cost c = { .leaves = found->used[1], .pods = found->used[2], .hops = n > 1 ? 2 * (uint64_t) n : 0 };
+
+	c.leaf_crossings = c.leaves > 1 ? c.leaves : 0;
+	c.pod_crossings = c.pods > 1 ? c.pods : 0;
+	for (uint32_t l = 1; l <= tree->levels; l++)
+		c.hops += found->used[l] > 1 ? 2 * (uint64_t) found->used[l] : 0;
+	return c;
+}
+
+int clf_place_with(struct clf_place_ws *ws, const struct clf_request *req, struct clf_placement *out,
+		   struct clf_error *err)
+{
+	const struct clf_fabric *f = &ws->fabric;
+	struct clf_search_ask ask = {
+		.free = ws->free,
+		.required = req->required ? ws->required : NULL,
+		.need = req->nodes,
+		.hops = req->objective == CLF_OBJECTIVE_HOPS,
+		.blocks = req->pattern == CLF_PATTERN_RD,
+		.max_leaves = req->max_leaves,
+		.budget_us = req->budget_us,
+	};
+	struct clf_found found;
+	uint32_t done = 0;
+
+	if (check(f->topo, req, err))
 		return -1;
-	for (uint32_t l = 0; l < ws->nleaves; l++) {
-		ws->free[l] = count_leaf(req->free, ws->first_node[l], ws->n_nodes[l]);
-		nfree += ws->free[l];
-		if (req->required) {
-			ws->required[l] = count_leaf(req->required, ws->first_node[l], ws->n_nodes[l]);
-			nrequired += ws->required[l];
-		}
-	}
 	if (req->required && !clf_bitmap_subset(req->required, req->free))
-		return check_ever(ws, t, req, err) ? -1 : clf_fail(err, CLF_E_EXHAUSTED, "a required node is not free");
-	if (search_levels(ws, t, req, nrequired, &any, &found, &why)) {
-		if (err && err->code == CLF_OK)
-			*err = why;
-		return -1;
+		return refuse(ws, req, err);
+	clf_fabric_count(f, req->free, ws->free);
+	if (req->required)
+		clf_fabric_count(f, req->required, ws->required);
+	if (!clf_search(ws->search, &ask, &found))
+		return refuse(ws, req, err);
+	for (uint32_t i = 0; i < found.used[1]; i++) {
+		uint32_t l = found.leaf[i];
+
+		pick(ws, req, l, found.take[l], ws->order + done);
+		done += found.take[l];
 	}
-	/* only a request that failed now is asked whether it ever could succeed */
-	if (!any && check_ever(ws, t, req, err))
+	if (req->pattern != CLF_PATTERN_RING && clf_order(f->topo, ws->order, done, ws->order[0], req->pattern, err))
 		return -1;
-	if (!any && why.code != CLF_OK)
-		return clf_fail(err, CLF_E_EXHAUSTED, "%s", why.text);
-	if (!any)
-		return clf_fail(err, CLF_E_EXHAUSTED,
-				"%u nodes are needed in one connected part of the fabric; %llu are free in all",
-				req->nodes, (unsigned long long) nfree);
-
-	CLF_CLEANUP(clf_placement_destroyp) struct clf_placement *p = calloc(1, sizeof(*p));
-
-	if (!p || !(p->order = calloc(req->nodes, sizeof(*p->order))))
-		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	p->count = req->nodes;
-	if (clf_pick(t, req, ws->take, ws->nleaves, p->order, err) ||
-	    clf_order(t, p->order, p->count, CLF_NONE, req->pattern, err))
-		return -1;
-	p->cost = clf_order_cost(t, p->order, p->count);
-	p->optimal = p->cost;
-	p->proven = found.proven;
-	p->bound_leaves = found.bound_leaves;
-	p->bound_pods = found.bound_pods;
-	*out = CLF_STEAL(p);
+	*out = (struct clf_placement){
+		.count = done,
+		.order = ws->order,
+		.cost = cost_of(&f->tree, &found, done),
+		.proven = found.proven,
+		.bound_leaves = found.bound_leaves,
+		.bound_pods = found.bound_pods,
+	};
+	out->optimal = out->cost;
 	return 0;
 }
 
@@ -446,8 +309,25 @@ int clf_place(const struct clf_topo *t, const struct clf_request *req, struct cl
 	      struct clf_error *err)
 {
 	CLF_CLEANUP(clf_place_ws_destroyp) struct clf_place_ws *ws = clf_place_ws_create(t, err);
+	CLF_CLEANUP(clf_placement_destroyp) struct clf_placement *p = calloc(1, sizeof(*p));
+	uint32_t *order;
 
-	return ws ? clf_place_with(ws, t, req, out, err) : -1;
+	if (!ws)
+		return -1;
+	if (!p)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	if (clf_place_with(ws, req, p, err)) {
+		p->order = NULL;
+		return -1;
+	}
+	order = malloc(p->count * sizeof(*order));
+	if (order)
+		memcpy(order, p->order, p->count * sizeof(*order));
+	p->order = order;
+	if (!order)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	*out = CLF_STEAL(p);
+	return 0;
 }
 
 void clf_placement_destroy(struct clf_placement *p)

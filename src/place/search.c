@@ -1,229 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* search.c - see search.h. Letters as in docs/adr/0004-placement.md: m pods, k leaves, V_p(theta), U(theta). */
+/* search.c - see search.h: which levels and groups are searched, and what is best among their answers. */
 #include "place/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-struct pod {
-	uint32_t first, n;   /* its sorted leaves: ws->sorted[first .. first + n), most free first */
-	uint32_t cap;        /* free nodes in unforced leaves */
-	uint32_t forced_cap; /* free nodes in forced leaves */
-	uint32_t above;      /* sorted leaves with free > theta, while theta falls */
-	uint32_t value;      /* V_p(theta) */
-	bool forced;
-};
+#include "place/search_ws.h"
 
-struct clf_search_ws {
-	uint32_t leaf_cap, pod_cap, bucket_cap;
-	uint32_t *sorted, *prefix, *take, *bucket, *where; /* leaf-sized, bucket by free count */
-	struct pod *pods;
-	uint32_t *pick, *best, *order; /* pod ids */
-};
-
-struct plan {
-	uint32_t npick; /* unforced pods in ws->best; forced ones are always in */
-	uint32_t extra; /* unforced leaves used */
-	uint32_t bound; /* least unforced leaves any m pods need */
-	bool proven;
-};
-
-struct clf_search_ws *clf_search_ws_create(struct clf_error *err)
-{
-	struct clf_search_ws *ws = calloc(1, sizeof(*ws));
-
-	if (!ws)
-		clf_fail(err, CLF_E_NOMEM, "out of memory");
-	return ws;
-}
-
-void clf_search_ws_destroy(struct clf_search_ws *ws)
-{
-	if (!ws)
-		return;
-	free(ws->sorted);
-	free(ws->prefix);
-	free(ws->take);
-	free(ws->where);
-	free(ws->bucket);
-	free(ws->pods);
-	free(ws->pick);
-	free(ws->best);
-	free(ws->order);
-	free(ws);
-}
-
-static bool is_forced(const struct clf_search *in, uint32_t l)
-{
-	return in->required && in->required[l];
-}
-
-static int grow(uint32_t **p, uint32_t n, struct clf_error *err)
-{
-	uint32_t *q = reallocarray(*p, n, sizeof(*q));
-
-	if (!q)
-		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	*p = q;
-	return 0;
-}
-
-static int fit(struct clf_search_ws *ws, uint32_t nleaves, uint32_t npods, uint32_t nbuckets, struct clf_error *err)
-{
-	if (nleaves > ws->leaf_cap) {
-		if (grow(&ws->sorted, nleaves, err) || grow(&ws->prefix, nleaves, err) ||
-		    grow(&ws->take, nleaves, err) || grow(&ws->where, nleaves, err))
-			return -1;
-		ws->leaf_cap = nleaves;
-	}
-	if (nbuckets > ws->bucket_cap) {
-		if (grow(&ws->bucket, nbuckets, err))
-			return -1;
-		ws->bucket_cap = nbuckets;
-	}
-	if (npods > ws->pod_cap) {
-		struct pod *pods = reallocarray(ws->pods, npods, sizeof(*pods));
-
-		if (!pods)
-			return clf_fail(err, CLF_E_NOMEM, "out of memory");
-		ws->pods = pods;
-		if (grow(&ws->pick, npods, err) || grow(&ws->best, npods, err) || grow(&ws->order, npods, err))
-			return -1;
-		ws->pod_cap = npods;
-	}
-	return 0;
-}
-
-/* Fill pods and, in each, its unforced leaves sorted by free count falling, index rising (one counting sort for all).
- */
-static int prepare(struct clf_search_ws *ws, const struct clf_search *in, struct clf_error *err)
-{
-	uint32_t most = 0;
-
-	for (uint32_t l = 0; l < in->nleaves; l++)
-		if (in->free[l] > most)
-			most = in->free[l];
-	if (fit(ws, in->nleaves, in->npods, most + 2, err))
-		return -1;
-	memset(ws->pods, 0, in->npods * sizeof(*ws->pods));
-	memset(ws->bucket, 0, (most + 2) * sizeof(*ws->bucket));
-	for (uint32_t l = 0; l < in->nleaves; l++) {
-		struct pod *p = &ws->pods[in->pod_of[l]];
-
-		if (is_forced(in, l)) {
-			p->forced = true;
-			p->forced_cap += in->free[l];
-		} else if (in->free[l]) {
-			p->n++;
-			p->cap += in->free[l];
-			ws->bucket[most - in->free[l] + 1]++;
-		}
-	}
-	for (uint32_t b = 1; b <= most + 1; b++)
-		ws->bucket[b] += ws->bucket[b - 1];
-	for (uint32_t l = 0; l < in->nleaves; l++)
-		if (in->free[l] && !is_forced(in, l))
-			ws->where[ws->bucket[most - in->free[l]]++] = l;
-
-	uint32_t total = 0;
-
-	for (uint32_t p = 0; p < in->npods; p++) {
-		ws->pods[p].first = total;
-		total += ws->pods[p].n;
-		ws->pods[p].n = 0;
-	}
-	for (uint32_t i = 0; i < total; i++) {
-		uint32_t l = ws->where[i];
-		struct pod *p = &ws->pods[in->pod_of[l]];
-		uint32_t at = p->first + p->n++;
-
-		ws->sorted[at] = l;
-		ws->prefix[at] = in->free[l] + (p->n > 1 ? ws->prefix[at - 1] : 0);
-	}
-	return 0;
-}
-
-/* Largest-first over the leaves of the forced pods and of pick[0..n-1]: least leaves that hold rest; UINT32_MAX when
- * they do not. A merge by buckets: cnt[f] leaves with f free. */
-static uint32_t least_leaves(struct clf_search_ws *ws, const struct clf_search *in, const uint32_t *pick, uint32_t n,
-			     uint32_t rest)
-{
-	uint32_t k = 0, most = 0;
-
-	if (!rest)
-		return 0;
-	for (uint32_t i = 0; i < n + in->npods; i++) {
-		const struct pod *p = &ws->pods[i < n ? pick[i] : i - n];
-
-		if ((i < n || p->forced) && p->n && in->free[ws->sorted[p->first]] > most)
-			most = in->free[ws->sorted[p->first]];
-	}
-	memset(ws->bucket, 0, (most + 1) * sizeof(*ws->bucket));
-	for (uint32_t i = 0; i < n + in->npods; i++) {
-		const struct pod *p = &ws->pods[i < n ? pick[i] : i - n];
-
-		if (i < n || p->forced)
-			for (uint32_t j = 0; j < p->n; j++)
-				ws->bucket[in->free[ws->sorted[p->first + j]]]++;
-	}
-	for (uint32_t f = most; f > 0; f--) {
-		uint64_t all = (uint64_t) ws->bucket[f] * f;
-
-		if (all >= rest)
-			return k + (rest + f - 1) / f;
-		rest -= (uint32_t) all;
-		k += ws->bucket[f];
-	}
-	return UINT32_MAX;
-}
-
-/* Move the m unforced pods with the greatest key to the front of order[0..n-1]; ties: less free nodes, then index. */
-static bool before(const struct clf_search_ws *ws, uint32_t a, uint32_t b, bool by_value)
-{
-	const struct pod *x = &ws->pods[a], *y = &ws->pods[b];
-	uint32_t kx = by_value ? x->value : x->cap, ky = by_value ? y->value : y->cap;
-
-	if (kx != ky)
-		return kx > ky;
-	if (x->cap != y->cap)
-		return x->cap < y->cap;
-	return a < b;
-}
-
-static void select_top(struct clf_search_ws *ws, uint32_t *v, uint32_t n, uint32_t m, bool by_value)
-{
-	uint32_t lo = 0, hi = n;
-
-	if (m >= n)
-		return;
-	while (hi - lo > 1) {
-		uint32_t pivot = v[lo + (hi - lo) / 2], i = lo, j = hi - 1;
-
-		while (i <= j) {
-			while (before(ws, v[i], pivot, by_value))
-				i++;
-			while (before(ws, pivot, v[j], by_value))
-				j--;
-			if (i <= j) {
-				uint32_t t = v[i];
-
-				v[i++] = v[j];
-				v[j] = t;
-				if (!j--)
-					break;
-			}
-		}
-		if (j != UINT32_MAX && m <= j)
-			hi = j + 1;
-		else if (m >= i)
-			lo = i;
-		else
-			break;
-	}
-}
-
-static uint64_t now_us(void)
+uint64_t clf_search_now_us(void)
 {
 	struct timespec t;
 
@@ -231,414 +16,429 @@ static uint64_t now_us(void)
 	return (uint64_t) t.tv_sec * 1000000 + (uint64_t) t.tv_nsec / 1000;
 }
 
-/* Dynamic programme: g[j][k] = most nodes from at most j of the candidate pods and k leaves, over the forced pods' own
- * leaves. Looks for less than `upper` leaves. 1 = found (ws->best, *k), 0 = none exists, -1 = out of memory, -2 = out
- * of time. */
-static int programme(struct clf_search_ws *ws, const struct clf_search *in, const uint32_t *cand, uint32_t ncand,
-		     uint32_t m, uint32_t rest, uint32_t upper, uint64_t deadline_us, uint32_t *found_k,
-		     uint32_t *found_n)
+bool clf_search_late(struct clf_search_ws *ws)
 {
-	uint32_t K = upper - 1;
-	size_t row = (size_t) K + 1, layer = ((size_t) m + 1) * row;
-	uint32_t *g = calloc(layer, sizeof(*g));
-	uint32_t *how = ncand && layer <= SIZE_MAX / sizeof(*how) / ncand ? malloc(ncand * layer * sizeof(*how)) : NULL;
-	uint32_t got = 0;
-	int rc = 0;
-
-	if (!g || (ncand && !how)) {
-		free(g);
-		free(how);
-		return -1;
-	}
-	/* the forced pods' leaves, merged, largest first */
-	for (uint32_t p = 0; p < in->npods; p++)
-		ws->pods[p].above = 0;
-	for (uint32_t k = 1; k <= K; k++) {
-		uint32_t top = 0, from = UINT32_MAX;
-
-		for (uint32_t p = 0; p < in->npods; p++) {
-			const struct pod *q = &ws->pods[p];
-
-			if (q->forced && q->above < q->n && in->free[ws->sorted[q->first + q->above]] > top) {
-				top = in->free[ws->sorted[q->first + q->above]];
-				from = p;
-			}
-		}
-		if (from != UINT32_MAX)
-			ws->pods[from].above++;
-		got += top;
-		g[k] = got;
-		if (!top) {
-			for (; k <= K; k++)
-				g[k] = got;
-			break;
-		}
-	}
-	for (uint32_t j = 1; j <= m; j++)
-		memcpy(g + j * row, g, row * sizeof(*g));
-	for (uint32_t c = 0; c < ncand; c++) {
-		const struct pod *p = &ws->pods[cand[c]];
-		uint32_t *h = how + c * layer;
-
-		if (deadline_us && now_us() > deadline_us) {
-			rc = -2;
-			break;
-		}
-		memset(h, 0, layer * sizeof(*h));
-		for (uint32_t j = m; j >= 1; j--)
-			for (uint32_t k = K; k >= 1; k--) {
-				uint32_t most = p->n < k ? p->n : k;
-
-				for (uint32_t x = 1; x <= most; x++) {
-					uint32_t v = g[(j - 1) * row + k - x] + ws->prefix[p->first + x - 1];
-
-					if (v > g[j * row + k]) {
-						g[j * row + k] = v;
-						h[j * row + k] = x;
-					}
-				}
-			}
-	}
-	for (uint32_t k = 1; rc == 0 && k <= K; k++)
-		if (g[m * row + k] >= rest) {
-			uint32_t j = m, left = k, n = 0;
-
-			for (uint32_t c = ncand; c-- > 0 && j > 0;) {
-				uint32_t x = how[c * layer + j * row + left];
-
-				if (x) {
-					ws->best[n++] = cand[c];
-					left -= x;
-					j--;
-				}
-			}
-			*found_k = k;
-			*found_n = n;
-			rc = 1;
-		}
-	free(g);
-	free(how);
-	return rc;
+	if (ws->deadline_us && !ws->late && clf_search_now_us() > ws->deadline_us)
+		ws->late = true;
+	return ws->late;
 }
 
-/* Least unforced leaves with at most m unforced pods beside the forced ones. The pods go to ws->best. -1: out of
- * memory; 1: they do not hold it. */
-static int with_pods(struct clf_search_ws *ws, const struct clf_search *in, uint32_t m, uint32_t rest,
-		     uint64_t deadline_us, struct plan *plan, struct clf_error *err)
+/* Cut n entries off the block at *at. */
+static uint32_t *cut(uint32_t *block, size_t *at, size_t n)
 {
-	uint32_t n = 0, upper = UINT32_MAX, bound = 0, last = 0, theta = 0;
-	uint32_t *order = ws->order;
+	uint32_t *p = block ? block + *at : NULL;
 
-	for (uint32_t p = 0; p < in->npods; p++) {
-		if (!ws->pods[p].forced && ws->pods[p].cap)
-			order[n++] = p;
-		ws->pods[p].above = ws->pods[p].n;
-	}
-	if (m > n)
-		m = n;
-	/* theta runs over the free counts that occur, rising; between two of them the bound is monotone */
-	for (;;) {
-		uint32_t next = UINT32_MAX;
-		uint64_t u = 0;
-
-		for (uint32_t p = 0; p < in->npods; p++) {
-			struct pod *q = &ws->pods[p];
-
-			while (q->above && in->free[ws->sorted[q->first + q->above - 1]] <= theta)
-				q->above--;
-			if (q->above && in->free[ws->sorted[q->first + q->above - 1]] < next)
-				next = in->free[ws->sorted[q->first + q->above - 1]];
-		}
-		if (next == UINT32_MAX)
-			break;
-		theta = next;
-		for (uint32_t p = 0; p < in->npods; p++) {
-			struct pod *q = &ws->pods[p];
-
-			q->value = q->above ? ws->prefix[q->first + q->above - 1] - theta * q->above : 0;
-			if (q->forced)
-				u += q->value;
-		}
-		select_top(ws, order, n, m, true);
-		for (uint32_t i = 0; i < m; i++)
-			u += ws->pods[order[i]].value;
-
-		uint32_t low = u >= rest ? 0 : (uint32_t) ((rest - u + theta - 1) / theta);
-		uint32_t k = least_leaves(ws, in, order, m, rest);
-
-		if (k < upper) {
-			upper = k;
-			memcpy(ws->best, order, m * sizeof(*order));
-			plan->npick = m;
-		}
-		if (low > bound)
-			bound = low;
-		if (upper == bound || low < last)
-			break;
-		last = low;
-	}
-	/* the m fullest pods: the set that holds most, tried too so that a feasible m is never missed */
-	select_top(ws, order, n, m, false);
-
-	uint32_t k = least_leaves(ws, in, order, m, rest);
-
-	if (k < upper) {
-		upper = k;
-		memcpy(ws->best, order, m * sizeof(*order));
-		plan->npick = m;
-	}
-	if (upper == UINT32_MAX)
-		return 1;
-	plan->extra = upper;
-	plan->bound = bound;
-	plan->proven = upper == bound;
-	if (plan->proven)
-		return 0;
-
-	uint32_t found = 0, npick = 0;
-	int rc = programme(ws, in, order, n, m, rest, upper, deadline_us, &found, &npick);
-
-	if (rc == -1)
-		return clf_fail(err, CLF_E_NOMEM, "out of memory in the placement search");
-	if (rc == 1) {
-		plan->extra = found;
-		plan->npick = npick;
-	}
-	if (rc >= 0) {
-		plan->proven = true;
-		plan->bound = plan->extra;
-	}
-	return 0;
+	*at += n;
+	return p;
 }
 
-/* Least k with prefix(k) >= rest in one pod; the pod holds it. */
-static uint32_t leaves_in_pod(const struct clf_search_ws *ws, const struct pod *p, uint32_t rest)
+/* Lay the arrays out in a block, or (NULL) find its size. */
+static size_t lay_out(struct clf_search_ws *ws, uint32_t *block)
 {
-	uint32_t lo = 1, hi = p->n;
+	const struct clf_search_tree *t = &ws->tree;
+	size_t at = 0, npods = t->n[2], nleaves = t->n[1];
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ws->prefix[p->first + mid - 1] >= rest)
-			hi = mid;
-		else
-			lo = mid + 1;
+	for (uint32_t l = 1; l <= t->levels; l++) {
+		ws->cap[l] = cut(block, &at, t->n[l]);
+		ws->mark[l] = cut(block, &at, t->n[l]);
 	}
-	return lo;
+	ws->take = cut(block, &at, nleaves);
+	ws->leaf = cut(block, &at, nleaves);
+	ws->scaled = cut(block, &at, nleaves);
+	ws->kept_take = cut(block, &at, nleaves);
+	ws->prefix = cut(block, &at, nleaves + 1);
+	ws->hist_at = cut(block, &at, npods + 1);
+	uint32_t **const by_pod[] = { &ws->stamp, &ws->most, &ws->value, &ws->above, &ws->pick,
+				      &ws->best,  &ws->kept, &ws->set,   &ws->order };
+
+	for (size_t i = 0; i < sizeof(by_pod) / sizeof(*by_pod); i++)
+		*by_pod[i] = cut(block, &at, npods);
+	at += at % 2;
+	ws->key = (uint64_t *) cut(block, &at, 2 * (npods + 1));
+	ws->sum = cut(block, &at, (size_t) ws->largest + 1);
+	ws->hist = cut(block, &at, 0); /* last: its size is the sum over pods */
+	return at;
 }
 
-/* All of rest in one pod, nothing forced: fewest leaves, then the pod with least free, then index. */
-static void one_pod(struct clf_search_ws *ws, const struct clf_search *in, uint32_t rest, struct plan *plan)
+struct clf_search_ws *clf_search_ws_create(const struct clf_search_tree *tree, struct clf_error *err)
 {
-	uint32_t best = UINT32_MAX;
+	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = calloc(1, sizeof(*ws));
+	size_t hist = 0, groups = 0, fixed;
 
-	*plan = (struct plan){ .npick = 1, .extra = UINT32_MAX, .proven = true };
-	for (uint32_t p = 0; p < in->npods; p++) {
-		uint32_t k;
-
-		if (ws->pods[p].cap < rest)
-			continue;
-		k = leaves_in_pod(ws, &ws->pods[p], rest);
-		if (k < plan->extra || (k == plan->extra && ws->pods[p].cap < ws->pods[best].cap)) {
-			plan->extra = k;
-			best = p;
-		}
+	if (!ws) {
+		clf_fail(err, CLF_E_NOMEM, "out of memory");
+		return NULL;
 	}
-	plan->bound = plan->extra;
-	ws->best[0] = best;
+	ws->tree = *tree;
+	for (uint32_t l = 1; l <= tree->levels; l++)
+		groups += tree->n[l];
+	for (uint32_t p = 0; p < tree->n[2]; p++) {
+		uint32_t most = 0;
+
+		for (uint32_t l = tree->first[2][p]; l < tree->first[2][p + 1]; l++)
+			most = tree->size[l] > most ? tree->size[l] : most;
+		hist += most + 1;
+		ws->largest = most > ws->largest ? most : ws->largest;
+	}
+	fixed = lay_out(ws, NULL);
+	ws->memory = calloc(fixed + hist, sizeof(*ws->memory));
+	ws->paid_memory = calloc(groups + 1, 1);
+	if (!ws->memory || !ws->paid_memory) {
+		clf_fail(err, CLF_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	lay_out(ws, ws->memory);
+	groups = 0;
+	for (uint32_t l = 1; l <= tree->levels; l++) {
+		ws->paid[l] = ws->paid_memory + groups;
+		groups += tree->n[l];
+	}
+	for (uint32_t p = 0; p < tree->n[2]; p++) {
+		uint32_t most = 0;
+
+		for (uint32_t l = tree->first[2][p]; l < tree->first[2][p + 1]; l++)
+			most = tree->size[l] > most ? tree->size[l] : most;
+		ws->hist_at[p + 1] = ws->hist_at[p] + most + 1;
+	}
+	return CLF_STEAL(ws);
 }
 
-/* Tightest single leaf that holds all; UINT32_MAX when none does. */
-static uint32_t one_leaf(const struct clf_search *in)
+void clf_search_ws_destroy(struct clf_search_ws *ws)
 {
-	uint32_t best = UINT32_MAX;
-
-	for (uint32_t l = 0; l < in->nleaves; l++)
-		if (in->free[l] >= in->need && (best == UINT32_MAX || in->free[l] < in->free[best]))
-			best = l;
-	return best;
-}
-
-/* Fill take[] from the forced leaves, then the plan's k fullest leaves, the last of them as tight as possible. */
-static void fill(struct clf_search_ws *ws, const struct clf_search *in, const struct plan *plan, uint32_t rest)
-{
-	uint32_t n = 0, left = in->need, most = 0, k = plan->extra, f, tight = UINT32_MAX, *cand = ws->where;
-
-	memset(ws->take, 0, in->nleaves * sizeof(*ws->take));
-	for (uint32_t l = 0; in->required && l < in->nleaves; l++) {
-		ws->take[l] = in->required[l];
-		left -= in->required[l];
-	}
-	for (uint32_t l = 0; in->required && l < in->nleaves && left; l++)
-		if (in->required[l]) {
-			uint32_t more = in->free[l] - in->required[l] < left ? in->free[l] - in->required[l] : left;
-
-			ws->take[l] += more;
-			left -= more;
-		}
-	if (!k)
+	if (!ws)
 		return;
-	for (uint32_t i = 0; i < plan->npick + in->npods; i++) {
-		const struct pod *p = &ws->pods[i < plan->npick ? ws->best[i] : i - plan->npick];
-
-		if (i < plan->npick || p->forced)
-			for (uint32_t j = 0; j < p->n; j++) {
-				uint32_t l = ws->sorted[p->first + j];
-
-				cand[n++] = l;
-				if (in->free[l] > most)
-					most = in->free[l];
-			}
-	}
-	memset(ws->bucket, 0, (most + 1) * sizeof(*ws->bucket));
-	for (uint32_t i = 0; i < n; i++)
-		ws->bucket[in->free[cand[i]]]++;
-	/* the k - 1 fullest: all above f, and `at` of those with exactly f */
-	uint32_t at = k - 1;
-
-	for (f = most; f > 0 && at > ws->bucket[f]; f--)
-		at -= ws->bucket[f];
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t l = cand[i];
-
-		if (in->free[l] > f || (in->free[l] == f && at)) {
-			at -= in->free[l] == f;
-			ws->take[l] = in->free[l];
-			rest -= in->free[l];
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t l = cand[i];
-
-		if (!ws->take[l] && in->free[l] >= rest &&
-		    (tight == UINT32_MAX || in->free[l] < in->free[tight] ||
-		     (in->free[l] == in->free[tight] && l < tight)))
-			tight = l;
-	}
-	if (tight != UINT32_MAX)
-		ws->take[tight] = rest;
+	free(ws->memory);
+	free(ws->paid_memory);
+	free(ws->grid);
+	free(ws->grid_step);
+	free(ws->steps);
+	free(ws->points);
+	free(ws);
 }
 
-static uint32_t hop_cost(uint32_t pods, uint32_t leaves)
+/* Which groups are paid for, and f without their leaves. Returns what is still to be found outside of paid leaves. */
+static uint32_t pay(struct clf_search_ws *ws)
 {
-	return (pods >= 2 ? pods : 0) + (leaves >= 2 ? leaves : 0);
+	const struct clf_search_tree *t = &ws->tree;
+	const struct clf_search_ask *ask = ws->ask;
+	uint32_t rest = ask->need, nothing = 0;
+
+	memset(ws->npaid, 0, sizeof(ws->npaid));
+	ws->f = ask->free;
+	if (!ask->required)
+		return rest;
+	for (uint32_t l = 0; l < t->n[1]; l++) {
+		ws->paid[1][l] = ask->required[l] != 0;
+		ws->npaid[1] += ws->paid[1][l];
+		ws->cap[1][l] = ws->paid[1][l] ? 0 : ask->free[l];
+		if (ws->paid[1][l])
+			rest = ask->free[l] < rest ? rest - ask->free[l] : nothing;
+	}
+	ws->f = ws->cap[1];
+	for (uint32_t l = 2; l <= t->levels; l++)
+		for (uint32_t g = 0; g < t->n[l]; g++) {
+			ws->paid[l][g] = 0;
+			for (uint32_t c = t->first[l][g]; c < t->first[l][g + 1]; c++)
+				ws->paid[l][g] |= ws->paid[l - 1][c];
+			ws->npaid[l] += ws->paid[l][g];
+		}
+	return rest;
 }
 
-int clf_search(struct clf_search_ws *ws, const struct clf_search *in, struct clf_found *out, struct clf_error *err)
+static void sum_up(struct clf_search_ws *ws)
 {
-	uint32_t nforced = 0, pods_forced = 0, rest = in->need, nfree = 0, free_pods = 0;
-	uint32_t limit = in->max_leaves ? in->max_leaves : UINT32_MAX;
-	uint64_t deadline = in->budget_us ? now_us() + in->budget_us : 0;
-	struct plan best = { .extra = UINT32_MAX };
-	uint32_t best_m = 0, first_m, *winner;
-	bool proven = true;
+	const struct clf_search_tree *t = &ws->tree;
 
-	for (uint32_t l = 0; in->required && l < in->nleaves; l++)
-		nforced += in->required[l] != 0;
-	if (nforced > limit)
-		return clf_fail(err, CLF_E_EXHAUSTED, "the required nodes are on %u leaves, more than the limit of %u",
-				nforced, limit);
+	for (uint32_t l = 2; l <= t->levels; l++) {
+		const uint32_t *below = l == 2 ? ws->f : ws->cap[l - 1];
 
-	uint32_t single = nforced ? UINT32_MAX : one_leaf(in);
+		for (uint32_t g = 0; g < t->n[l]; g++) {
+			uint32_t sum = 0;
 
-	*out = (struct clf_found){ .proven = true };
-	if (single != UINT32_MAX) {
-		if (fit(ws, in->nleaves, 1, 1, err))
-			return -1;
-		out->take = ws->take;
-		memset(ws->take, 0, in->nleaves * sizeof(*ws->take));
-		ws->take[single] = in->need;
-		out->pods = out->leaves = out->bound_pods = out->bound_leaves = 1;
-		out->slack = in->free[single] - in->need;
-		return 0;
-	}
-
-	if (prepare(ws, in, err))
-		return -1;
-	out->take = ws->take;
-	for (uint32_t p = 0; p < in->npods; p++) {
-		const struct pod *q = &ws->pods[p];
-
-		pods_forced += q->forced;
-		rest = q->forced_cap < rest ? rest - q->forced_cap : 0;
-		nfree += q->forced ? q->cap : 0;
-		free_pods += !q->forced && q->cap;
-	}
-
-	/* fewest more pods that hold the rest */
-	uint32_t n = 0;
-	uint64_t sum = nfree;
-
-	for (uint32_t p = 0; p < in->npods; p++)
-		if (!ws->pods[p].forced && ws->pods[p].cap)
-			ws->order[n++] = p;
-	for (first_m = 0; sum < rest && first_m < n; first_m++) {
-		/* the next fullest pod: selection keeps those before it in front */
-		uint32_t top = first_m;
-
-		for (uint32_t i = first_m + 1; i < n; i++)
-			if (before(ws, ws->order[i], ws->order[top], false))
-				top = i;
-
-		uint32_t t = ws->order[top];
-
-		ws->order[top] = ws->order[first_m];
-		ws->order[first_m] = t;
-		sum += ws->pods[t].cap;
-	}
-	if (sum < rest)
-		return clf_fail(err, CLF_E_EXHAUSTED, "%u nodes are needed, %llu are free", in->need,
-				(unsigned long long) (in->need - rest + sum));
-
-	winner = ws->pick;
-	for (uint32_t m = first_m; m <= free_pods || m == first_m; m++) {
-		struct plan plan = { 0 };
-		uint32_t pods = pods_forced + m;
-
-		/* no number of pods needs fewer leaves than all of them together */
-		if (best.extra != UINT32_MAX && in->hops) {
-			uint32_t floor = nforced + least_leaves(ws, in, ws->order, free_pods, rest);
-
-			if (hop_cost(pods, floor) >= hop_cost(pods_forced + best_m, nforced + best.extra))
-				break;
+			for (uint32_t c = t->first[l][g]; c < t->first[l][g + 1]; c++)
+				sum += below[c];
+			ws->cap[l][g] = sum;
 		}
-		if (!nforced && m == 1) {
-			one_pod(ws, in, rest, &plan);
-		} else {
-			int rc = with_pods(ws, in, m, rest, deadline, &plan, err);
+	}
+}
 
-			if (rc < 0)
-				return -1;
-			if (rc)
+/* Tightest leaf that holds all; among equals the one in the tightest pod, then the lowest. */
+static uint32_t one_leaf(struct clf_search_ws *ws)
+{
+	uint32_t need = ws->ask->need, least = CLF_ABSENT, at = CLF_ABSENT, pod = CLF_ABSENT, tight = CLF_ABSENT;
+
+	for (uint32_t l = 0; l < ws->tree.n[1]; l++)
+		if (ws->f[l] >= need && ws->f[l] < least)
+			least = ws->f[l];
+	if (least == CLF_ABSENT)
+		return CLF_ABSENT;
+	for (uint32_t l = 0; l < ws->tree.n[1]; l++) {
+		uint32_t p = ws->tree.parent[1][l];
+
+		if (ws->f[l] != least || p == pod)
+			continue;
+		pod = p;
+		if (ws->cap[2][p] < tight) {
+			tight = ws->cap[2][p];
+			at = l;
+		}
+	}
+	return at;
+}
+
+/* May the set lie in this group: does it hold the rest, and all that is required? */
+static bool may_hold(const struct clf_search_ws *ws, uint32_t level, uint32_t g, uint32_t rest)
+{
+	if (ws->npaid[1] && (ws->npaid[level] > 1 || !ws->paid[level][g]))
+		return false;
+	return ws->cap[level][g] >= rest;
+}
+
+/* The answer so far. */
+struct best {
+	bool any, proven;
+	uint32_t used[CLF_SEARCH_LEVELS + 1];
+	uint32_t cost;  /* hops: groups used where they are 2 or more */
+	uint32_t room;  /* free nodes of the group it lies in, less is tighter */
+	uint32_t bound; /* lex: no group of level 3 has a set of as few pods with fewer unpaid leaves */
+};
+
+static uint32_t cost_of(const struct clf_search_ws *ws, const uint32_t *used)
+{
+	uint32_t c = 0;
+
+	for (uint32_t l = 1; l <= ws->tree.levels; l++)
+		c += used[l] > 1 ? used[l] : 0;
+	return c;
+}
+
+/* Keep ws->best (valid in pods [a, b)) when it is better than what there is. */
+static void offer(struct clf_search_ws *ws, struct best *best, uint32_t a, uint32_t b, uint32_t room)
+{
+	uint32_t used[CLF_SEARCH_LEVELS + 1], cost;
+	int order = 0;
+
+	memset(ws->best, 0, a * sizeof(*ws->best));
+	memset(ws->best + b, 0, (ws->tree.n[2] - b) * sizeof(*ws->best));
+	clf_search_used(ws, ws->best, used);
+	cost = cost_of(ws, used);
+	if (best->any) {
+		if (ws->ask->hops)
+			order = (cost > best->cost) - (cost < best->cost);
+		for (uint32_t l = ws->tree.levels; l > 0 && !order; l--)
+			order = (used[l] > best->used[l]) - (used[l] < best->used[l]);
+		if (!order)
+			order = (room > best->room) - (room < best->room);
+	}
+	if (best->any && order >= 0)
+		return;
+	best->any = true;
+	best->cost = cost;
+	best->room = room;
+	memcpy(best->used, used, sizeof(best->used));
+	memcpy(ws->pick, ws->best, ws->tree.n[2] * sizeof(*ws->pick));
+}
+
+/* Level 2: the pod that needs the fewest leaves, the tightest of these. */
+static void search_pod(struct clf_search_ws *ws, uint32_t rest, uint32_t limit, struct best *best)
+{
+	uint32_t at = CLF_ABSENT, least = limit, theta = 1;
+
+	for (uint32_t p = 0; p < ws->tree.n[2]; p++) {
+		uint32_t k, want, last;
+
+		if (!may_hold(ws, 2, p, rest))
+			continue;
+		/* with an equal number of leaves only a tighter pod is of use */
+		want = at != CLF_ABSENT && ws->cap[2][p] >= ws->cap[2][at] ? least - 1 : least;
+		if (at != CLF_ABSENT) {
+			uint64_t most = (uint64_t) want * theta;
+
+			for (uint32_t l = ws->tree.first[2][p]; l < ws->tree.first[2][p + 1]; l++)
+				most += ws->f[l] > theta ? ws->f[l] - theta : 0;
+			if (most < rest)
 				continue;
 		}
-		proven &= plan.proven;
-		if (nforced + plan.extra > limit)
+		k = clf_search_pod_leaves(ws, p, rest);
+		if (k > want)
 			continue;
-		if (best.extra == UINT32_MAX ||
-		    (in->hops && hop_cost(pods_forced + plan.npick, nforced + plan.extra) <
-					 hop_cost(pods_forced + best_m, nforced + best.extra))) {
-			best = plan;
-			best_m = plan.npick;
-			memcpy(winner, ws->best, plan.npick * sizeof(*winner));
-		}
-		if (!in->hops)
-			break;
+		at = p;
+		least = k;
+		clf_search_pod_holds(ws, p, k, &last);
+		theta = last;
 	}
-	if (best.extra == UINT32_MAX)
-		return clf_fail(err, CLF_E_EXHAUSTED, "%u nodes are free, but on more than %u leaves", in->need, limit);
-	memcpy(ws->best, winner, best.npick * sizeof(*winner));
-	out->pods = pods_forced + best.npick;
-	out->leaves = nforced + best.extra;
-	out->bound_pods = pods_forced + first_m;
-	out->bound_leaves = nforced + best.bound;
-	out->proven = proven;
-	out->slack = nfree;
-	for (uint32_t p = 0; p < in->npods; p++)
-		out->slack += ws->pods[p].forced_cap;
-	for (uint32_t i = 0; i < best.npick; i++)
-		out->slack += ws->pods[ws->best[i]].cap;
-	out->slack -= in->need;
-	fill(ws, in, &best, rest);
-	return 0;
+	if (at == CLF_ABSENT)
+		return;
+	ws->best[at] = least;
+	offer(ws, best, at, at + 1, ws->cap[2][at]);
+}
+
+static void search_pods(struct clf_search_ws *ws, uint32_t g, uint32_t rest, uint32_t limit, struct best *best)
+{
+	uint32_t a = ws->tree.first[3][g], b = ws->tree.first[3][g + 1], least, cap = ws->cap[3][g];
+	struct clf_plan plan;
+	bool found = false;
+
+	if (ws->ask->hops) {
+		uint32_t below = best->any ? best->cost - ws->npaid[1] - ws->npaid[2] : CLF_ABSENT;
+
+		if (best->any && best->cost < ws->npaid[1] + ws->npaid[2])
+			return;
+		found = clf_search_joint(ws, g, rest, limit, below, &plan);
+		best->proven = best->proven && plan.proven;
+	} else {
+		least = clf_search_least_pods(ws, g, rest);
+		for (uint32_t m = least; least != CLF_ABSENT && m <= b - a && !found; m++) {
+			if (best->any && best->used[3] == 1 && m + ws->npaid[2] > best->used[2])
+				break;
+			found = clf_search_pods(ws, g, m, rest, limit, &plan);
+			best->proven = best->proven && plan.proven;
+			best->bound = plan.bound < best->bound ? plan.bound : best->bound;
+			if (limit == CLF_ABSENT)
+				break;
+		}
+	}
+	if (found)
+		offer(ws, best, a, b, cap);
+}
+
+static bool search_groups(struct clf_search_ws *ws, uint32_t level, uint32_t rest, uint32_t limit, struct best *best)
+{
+	for (uint32_t g = 0; g < ws->tree.n[level]; g++) {
+		bool proven;
+
+		if (!may_hold(ws, level, g, rest))
+			continue;
+		if (level == 3) {
+			search_pods(ws, g, rest, limit, best);
+			continue;
+		}
+		if (clf_search_deep(ws, level, g, rest, limit, &proven))
+			offer(ws, best, 0, ws->tree.n[2], ws->cap[level][g]);
+		best->proven = best->proven && proven;
+	}
+	return best->any;
+}
+
+/* Fewest groups of a level that hold rest, whatever lies above: a bound. */
+static uint32_t fewest(struct clf_search_ws *ws, uint32_t level, uint32_t rest)
+{
+	const uint32_t *cap = level == 1 ? ws->f : ws->cap[level];
+	uint32_t n = ws->tree.n[level], k = 0, most = 0;
+
+	if (level == 1) {
+		memset(ws->sum, 0, (ws->largest + 1) * sizeof(*ws->sum));
+		for (uint32_t l = 0; l < n; l++)
+			ws->sum[cap[l]]++;
+		for (uint32_t f = ws->largest; f > 0 && rest; f--) {
+			uint32_t use = (rest + f - 1) / f < ws->sum[f] ? (rest + f - 1) / f : ws->sum[f];
+
+			k += use;
+			rest = (uint64_t) use * f < rest ? rest - use * f : 0;
+		}
+		return k;
+	}
+	for (uint32_t g = 0; g < n; g++)
+		if (!(ws->npaid[level] && ws->paid[level][g]) && cap[g] > most)
+			most = cap[g];
+	for (uint32_t g = 0; g < n; g++)
+		if (ws->npaid[level] && ws->paid[level][g])
+			rest = cap[g] < rest ? rest - cap[g] : 0;
+	return rest && most ? (rest + most - 1) / most : 0;
+}
+
+static bool search_once(struct clf_search_ws *ws, const struct clf_search_ask *ask, struct clf_found *out)
+{
+	struct best best = { .proven = true, .bound = CLF_ABSENT };
+	uint32_t levels = ws->tree.levels, rest, limit = ask->max_leaves ? ask->max_leaves : CLF_ABSENT, at;
+
+	ws->ask = ask;
+	if (!++ws->now) { /* stamps of four billion calls ago must not count */
+		memset(ws->stamp, 0, ws->tree.n[2] * sizeof(*ws->stamp));
+		ws->now = 1;
+	}
+	rest = pay(ws);
+	sum_up(ws);
+	if (ws->npaid[levels] > 1 || ws->npaid[1] > limit)
+		return false;
+	if (limit != CLF_ABSENT)
+		limit -= ws->npaid[1];
+	memset(ws->pick, 0, ws->tree.n[2] * sizeof(*ws->pick));
+	if (!rest) {
+		best.any = true;
+	} else if (!ask->required && (at = one_leaf(ws)) != CLF_ABSENT) {
+		while (ws->ntaken)
+			ws->take[ws->leaf[--ws->ntaken]] = 0;
+		ws->take[at] = ask->need;
+		ws->leaf[ws->ntaken++] = at;
+		*out = (struct clf_found){ 1, { 0 }, 1, 1, true, ws->take, ws->leaf };
+		for (uint32_t l = 1; l <= levels; l++)
+			out->used[l] = 1;
+		return true;
+	} else {
+		/* lex: nothing in a higher group is better than a set in this one. hops: a set at level l costs at
+		 * least the fewest leaves and two groups of each level between */
+		if (limit)
+			search_pod(ws, rest, limit, &best);
+		for (uint32_t l = 3; l <= levels && limit && !(best.any && !ask->hops); l++) {
+			uint32_t floor = 2 * (l - 2);
+
+			if (best.any && ws->npaid[1] + fewest(ws, 1, rest) + floor >= best.cost)
+				break;
+			search_groups(ws, l, rest, limit, &best);
+		}
+	}
+	if (!best.any)
+		return false;
+	*out = (struct clf_found){ .proven = best.proven };
+	clf_search_fill(ws, rest, out);
+	out->bound_leaves = out->used[1];
+	out->bound_pods = out->used[2];
+	if (!best.proven) {
+		uint32_t low = ws->npaid[1] + fewest(ws, 1, rest), pods = ws->npaid[2] + fewest(ws, 2, rest);
+
+		if (!ask->hops && !ask->max_leaves && out->level == 3 && ws->npaid[1] + best.bound > low)
+			low = ws->npaid[1] + best.bound;
+		out->bound_leaves = low;
+		out->bound_pods = ask->hops || ask->max_leaves || out->level > 3 ? pods : out->used[2];
+	}
+	return true;
+}
+
+/* Pattern rd: the greatest 2^t such that a set as good takes a multiple of it from each leaf
+ * (docs/adr/0004-placement.md). */
+static void in_blocks(struct clf_search_ws *ws, const struct clf_search_ask *ask, struct clf_found *out)
+{
+	struct clf_found found;
+
+	memcpy(ws->kept_take, ws->take, ws->tree.n[1] * sizeof(*ws->take));
+	for (uint32_t t = (uint32_t) __builtin_ctz(ask->need); t > 0; t--) {
+		struct clf_search_ask block = *ask;
+
+		for (uint32_t l = 0; l < ws->tree.n[1]; l++)
+			ws->scaled[l] = ask->free[l] >> t;
+		block.free = ws->scaled;
+		block.need >>= t;
+		if (!search_once(ws, &block, &found) || memcmp(found.used, out->used, sizeof(found.used)) != 0)
+			continue;
+		for (uint32_t i = 0; i < found.used[1]; i++)
+			ws->take[ws->leaf[i]] <<= t;
+		return;
+	}
+	ws->ntaken = 0;
+	memcpy(ws->take, ws->kept_take, ws->tree.n[1] * sizeof(*ws->take));
+	for (uint32_t l = 0; l < ws->tree.n[1]; l++)
+		if (ws->take[l])
+			ws->leaf[ws->ntaken++] = l;
+}
+
+bool clf_search(struct clf_search_ws *ws, const struct clf_search_ask *ask, struct clf_found *out)
+{
+	ws->late = false;
+	ws->deadline_us = ask->budget_us ? clf_search_now_us() + ask->budget_us : 0;
+	if (!search_once(ws, ask, out))
+		return false;
+	if (ask->blocks && !ask->required && out->used[1] > 1)
+		in_blocks(ws, ask, out);
+	return true;
 }

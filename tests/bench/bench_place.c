@@ -37,7 +37,7 @@ static int one(const struct clf_topo *t, struct clf_place_ws *ws, uint32_t busy,
 		return -1;
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		static const uint32_t sizes[] = { 1, 2, 4, 8, 16, 32, 64, 100, 128, 256, 512, 777, 1024 };
-		struct clf_placement *p = NULL;
+		struct clf_placement p;
 		struct clf_request req = { .nodes = sizes[bench_rnd(&seed, sizeof(sizes) / sizeof(*sizes))],
 					   .free = b,
 					   .objective = objective,
@@ -47,14 +47,13 @@ static int one(const struct clf_topo *t, struct clf_place_ws *ws, uint32_t busy,
 		if (i % 20 == 0)
 			occupy(b, busy, blocky, &seed);
 		start = bench_ns();
-		if (clf_place_with(ws, t, &req, &p, NULL)) {
+		if (clf_place_with(ws, &req, &p, NULL)) {
 			unplaced++;
 			continue;
 		}
 		ns[done++] = bench_ns() - start;
-		unproven += !p->proven;
-		spanning += p->cost.pods > 1;
-		clf_placement_destroy(p);
+		unproven += !p.proven;
+		spanning += p.cost.pods > 1;
 	}
 	printf("{\"bench\":\"place\",\"nodes\":%u,\"busy_percent\":%u,\"state\":\"%s\",\"objective\":\"%s\",\"placed\":"
 	       "%u,\"unplaced\":%u,"

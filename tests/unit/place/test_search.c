@@ -19,7 +19,29 @@ static uint32_t rnd(uint32_t n)
 
 struct fabric {
 	uint32_t nleaves, npods, free[64], pod_of[64], required[64];
+	/* the same as a tree of one root */
+	uint32_t first_leaf[65], first_pod[2], root_of[64], size[64];
 };
+
+/* Search a fabric; false = none. A workspace of its own, so that nothing is left over from the last one. */
+static struct clf_search_ws *open_ws(struct fabric *f)
+{
+	struct clf_search_tree tree = { .levels = 3,
+					.n = { 0, f->nleaves, f->npods, 1 },
+					.first = { NULL, NULL, f->first_leaf, f->first_pod },
+					.parent = { NULL, f->pod_of, f->root_of },
+					.size = f->size };
+
+	for (uint32_t p = 0, l = 0; p < f->npods; p++) {
+		f->first_leaf[p] = l;
+		while (l < f->nleaves && f->pod_of[l] == p)
+			f->size[l] = 64, l++;
+		f->first_leaf[p + 1] = l;
+	}
+	f->first_pod[0] = 0;
+	f->first_pod[1] = f->npods;
+	return clf_search_ws_create(&tree, NULL);
+}
 
 static struct fabric make(uint32_t max_pods, uint32_t max_leaves_a_pod, uint32_t max_free)
 {
@@ -84,19 +106,20 @@ static bool sound(const struct fabric *f, uint32_t need, const struct clf_found 
 		k += got->take[l] > 0;
 		pods |= (got->take[l] > 0) << f->pod_of[l];
 	}
-	return sum == need && k == got->leaves && (uint32_t) __builtin_popcount(pods) == got->pods;
+	for (uint32_t i = 0; i < got->used[1]; i++)
+		if (!got->take[got->leaf[i]] || (i && got->leaf[i] <= got->leaf[i - 1]))
+			return false;
+	return sum == need && k == got->used[1] && (uint32_t) __builtin_popcount(pods) == got->used[2];
 }
 
 static void against_brute(uint32_t rounds, bool hops, bool limit, bool required)
 {
-	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = clf_search_ws_create(NULL);
 	uint32_t wrong = 0, placed = 0, unplaced = 0;
 
 	for (uint32_t i = 0; i < rounds; i++) {
 		struct fabric f = make(4, 3, 5);
 		uint32_t total = 0, need, pods = 0, leaves = 0, must = 0, max = limit ? 1 + rnd(5) : 0;
 		struct clf_found got;
-		struct clf_error err = { 0 };
 		bool can;
 
 		for (uint32_t l = 0; l < f.nleaves; l++) {
@@ -108,11 +131,9 @@ static void against_brute(uint32_t rounds, bool hops, bool limit, bool required)
 		if (need < must)
 			need = must;
 
-		struct clf_search in = {
-			.nleaves = f.nleaves,
-			.npods = f.npods,
+		CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = open_ws(&f);
+		struct clf_search_ask in = {
 			.free = f.free,
-			.pod_of = f.pod_of,
 			.required = required ? f.required : NULL,
 			.need = need,
 			.hops = hops,
@@ -120,19 +141,19 @@ static void against_brute(uint32_t rounds, bool hops, bool limit, bool required)
 		};
 
 		can = brute(&f, need, max, hops, &pods, &leaves);
-		if (clf_search(ws, &in, &got, &err)) {
-			wrong += can || err.code != CLF_E_EXHAUSTED;
+		if (!clf_search(ws, &in, &got)) {
+			wrong += can;
 			unplaced++;
 			continue;
 		}
 		placed++;
 		if (!can || !sound(&f, need, &got) || !got.proven ||
-		    (hops ? hop_cost(got.pods, got.leaves) != hop_cost(pods, leaves)
-			  : got.pods != pods || got.leaves != leaves)) {
+		    (hops ? hop_cost(got.used[2], got.used[1]) != hop_cost(pods, leaves)
+			  : got.used[2] != pods || got.used[1] != leaves)) {
 			if (!wrong++)
 				diag("round %u: got %u pods %u leaves proven %d sound %d, brute force %d %u %u, need "
 				     "%u max %u",
-				     i, got.pods, got.leaves, got.proven, sound(&f, need, &got), can, pods, leaves,
+				     i, got.used[2], got.used[1], got.proven, sound(&f, need, &got), can, pods, leaves,
 				     need, max);
 		}
 	}
@@ -176,7 +197,6 @@ static uint32_t full_programme(const struct fabric *f, uint32_t need, uint32_t m
 
 static void against_programme(uint32_t rounds)
 {
-	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = clf_search_ws_create(NULL);
 	uint32_t wrong = 0, multi = 0;
 
 	for (uint32_t i = 0; i < rounds; i++) {
@@ -189,20 +209,17 @@ static void against_programme(uint32_t rounds)
 		if (!total)
 			continue;
 
-		struct clf_search in = { .nleaves = f.nleaves,
-					 .npods = f.npods,
-					 .free = f.free,
-					 .pod_of = f.pod_of,
-					 .need = 1 + rnd(total) };
+		CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = open_ws(&f);
+		struct clf_search_ask in = { .free = f.free, .need = 1 + rnd(total) };
 
-		if (clf_search(ws, &in, &got, NULL)) {
+		if (!clf_search(ws, &in, &got)) {
 			wrong++;
 			continue;
 		}
-		multi += got.pods > 1;
+		multi += got.used[2] > 1;
 		wrong += !sound(&f, in.need, &got) || !got.proven ||
-			 got.leaves != full_programme(&f, in.need, got.pods) ||
-			 (got.pods > 1 && full_programme(&f, in.need, got.pods - 1) != UINT32_MAX);
+			 got.used[1] != full_programme(&f, in.need, got.used[2]) ||
+			 (got.used[2] > 1 && full_programme(&f, in.need, got.used[2] - 1) != UINT32_MAX);
 	}
 	ok(!wrong, "%u of %u cases differ from a full dynamic programme", wrong, rounds);
 	ok(multi > rounds / 4, "%u cases span pods", multi);
@@ -210,20 +227,20 @@ static void against_programme(uint32_t rounds)
 
 static void tightness(void)
 {
-	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = clf_search_ws_create(NULL);
-	uint32_t free_nodes[] = { 4, 2, 3, 4, 4, 1 }, pod_of[] = { 0, 0, 0, 1, 1, 1 };
-	struct clf_search in = { .nleaves = 6, .npods = 2, .free = free_nodes, .pod_of = pod_of, .need = 3 };
+	struct fabric f = { .nleaves = 6, .npods = 2, .free = { 4, 2, 3, 4, 4, 1 }, .pod_of = { 0, 0, 0, 1, 1, 1 } };
+	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws = open_ws(&f);
+	struct clf_search_ask in = { .free = f.free, .need = 3 };
 	struct clf_found got;
 
-	ok(!clf_search(ws, &in, &got, NULL) && got.take[2] == 3, "one leaf: the tightest");
+	ok(clf_search(ws, &in, &got) && got.take[2] == 3, "one leaf: the tightest");
 	in.need = 6;
-	ok(!clf_search(ws, &in, &got, NULL) && got.pods == 1 && got.leaves == 2, "one pod, two leaves");
+	ok(clf_search(ws, &in, &got) && got.used[2] == 1 && got.used[1] == 2, "one pod, two leaves");
 	ok(got.take[0] == 4 && got.take[1] == 2,
 	   "equal leaves and pods: the fullest leaf, then the tightest for the rest");
 	in.need = 9;
-	ok(!clf_search(ws, &in, &got, NULL) && got.pods == 1 && got.take[3] == 0, "the pod that fits exactly");
+	ok(clf_search(ws, &in, &got) && got.used[2] == 1 && got.take[3] == 0, "the pod that fits exactly");
 	in.need = 10;
-	ok(!clf_search(ws, &in, &got, NULL) && got.pods == 2 && got.leaves == 3, "two pods when none holds it");
+	ok(clf_search(ws, &in, &got) && got.used[2] == 2 && got.used[1] == 3, "two pods when none holds it");
 }
 
 int main(void)
