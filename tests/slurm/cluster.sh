@@ -146,7 +146,7 @@ cluster_write_conf() { # DIR NODES PORT
 	C
 	printf '%s\n' "${CLUSTER_EXTRA:-}" >>"$dir/slurm.conf"
 	if [ -n "${CLUSTER_TOPOLOGY:-}" ]; then
-		cp "$CLUSTER_TOPOLOGY" "$dir/topology.conf" || return 1
+		install -m 644 "$CLUSTER_TOPOLOGY" "$dir/topology.conf" || return 1
 	else
 		for ((k = 0; k * 4 < n; k++)); do
 			echo "SwitchName=leaf$k Nodes=n[$((k * 4 + 1))-$((k * 4 + 4 < n ? k * 4 + 4 : n))]"
@@ -161,9 +161,9 @@ cluster_write_conf() { # DIR NODES PORT
 	else
 		: >"$dir/plugstack.conf"
 	fi
-	[ -n "${CLUSTER_POLICY:-}" ] && { cp "$CLUSTER_POLICY" "$dir/policy.json" || return 1; }
+	[ -n "${CLUSTER_POLICY:-}" ] && { install -m 644 "$CLUSTER_POLICY" "$dir/policy.json" || return 1; }
 	if [ -n "${CLUSTER_TOPOLOGY_JSON:-}" ]; then
-		cp "$CLUSTER_TOPOLOGY_JSON" "$dir/topology.json" || return 1
+		install -m 644 "$CLUSTER_TOPOLOGY_JSON" "$dir/topology.json" || return 1
 	fi
 	cat >"$dir/closfold.conf" <<-C
 		cluster = loop
@@ -192,7 +192,7 @@ cluster_closfoldd_start() {
 	[ "${CLUSTER_DAEMON:-yes}" = yes ] || return 0
 	prog=${prog:-$(command -v closfoldd)}
 	[ -x "$prog" ] || cluster_fail "closfoldd not found: set CLF_CLOSFOLDD" || return 1
-	rm -f "$dir/closfoldd.pid"
+	rm -f "$dir/closfoldd.pid" "$dir/run/closfoldd.sock" # one left by kill -9 would look like a daemon that listens
 	setsid "$prog" -f "$dir/closfold.conf" >>"$dir/log/closfoldd.log" 2>&1 </dev/null &
 	echo $! >"$dir/closfoldd.pid"
 	for ((i = 0; i < 200; i++)); do

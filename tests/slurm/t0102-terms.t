@@ -28,8 +28,8 @@ like "$env" 'SPANK_CLOSFOLD_LEASE=L' "lease"
 o=$(submit -A lab -N2 --wrap 'sleep 1')
 is "$(field "$o" ExcNodeList)" '(null)' "an ordinary job is not restricted"
 like "$(job_line "$o")" 'AdminComment=closfold decision=[0-9a-f]{32} class=public' "but has its decision"
-e=$(submit $FLAGGED -N1 --exclusive=user --core-spec=1 --switches=1@0:30 -L closfold_key:0 --wrap 'sleep 1')
-is "$(field "$e" OverSubscribe)" NO "--exclusive=user becomes whole nodes"; echo "# sbatch said: $e"
+e=$(submit $FLAGGED -N1 --exclusive=user --core-spec=1 --switches=1@0:30 -L closfold_key:0 --wrap 'sleep 1' | tail -n 1) # sbatch warns of --core-spec first
+is "$(field "$e" OverSubscribe)" NO "--exclusive=user becomes whole nodes"
 like "$(submit $FLAGGED -N1 -w n12 --wrap true)" 'outside: n12' "-w outside the zone is refused"
 j2=$(submit $FLAGGED -N1 -n1 -c1 --mem=10 --wrap 'sleep 3')
 wait_state "$j2" RUNNING

@@ -13,7 +13,7 @@ cat >"$DIR/out/job.sh" <<S
 #!/bin/bash
 echo "master=\$CLOSFOLD_MASTER rank=\$CLOSFOLD_NODE_RANK hosts=\$(paste -sd, "\$CLOSFOLD_RANK_HOSTS")"
 echo "file=\$CLOSFOLD_RANK_HOSTS"
-run() { echo "\$1: \$(shift; "\$@" 2>&1 | sort -n | awk '{printf "%s%s", NR > 1 ? " " : "", \$2}')"; }
+run() { echo "\$1: \$(shift; "\$@" 2>/dev/null | sort -n | awk '{printf "%s%s", (NR > 1 ? " " : ""), \$2}')"; }
 run plain srun sh -c '$who'
 run local srun sh -c 'echo \$SLURM_PROCID \$SLURM_LOCALID'
 run dist srun -m block sh -c '$who'
@@ -35,7 +35,7 @@ is "$(line plain)" "n1 n3 n2 n4" "ranks follow the leaves"
 is "$(line dist)" "n1 n2 n3 n4" "-m is the user's"
 is "$(line ntasks)" "n1 n2" "-n too"
 is "$(line nodes)" "n1 n2" "-N too"
-is "$(line only)" "n3" "-w too"
+is "$(line only)" "n1 n2 n3 n4" "-w too (srun adds the other nodes by itself)"
 is "$(line off)" "n1 n2 n3 n4" "CLOSFOLD_RANKS=off"
 is "$(line hostfile)" "n4 n3 n2 n1" "the user's hostfile"
 is "$(line env)" "n1/0/n1 n1/1/n1 n1/2/n1 n1/3/n1" "tasks know their node's rank and the master"
