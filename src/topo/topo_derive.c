@@ -58,7 +58,19 @@ static int by_switch(const void *a, const void *b, void *arg)
 	return x->guid != y->guid ? (x->guid < y->guid ? -1 : 1) : clf_strnatcmp(x->name, y->name);
 }
 
-/* Renumber nodes and switches: nothing that follows depends on the order of a file. */
+static int by_ends(const void *a, const void *b)
+{
+	const struct clf_topo_link *x = a, *y = b;
+	const uint64_t kx[] = { x->a, x->a_port, x->node_end, x->b, x->b_port, x->speed_mbps, x->b_guid };
+	const uint64_t ky[] = { y->a, y->a_port, y->node_end, y->b, y->b_port, y->speed_mbps, y->b_guid };
+
+	for (size_t i = 0; i < sizeof(kx) / sizeof(*kx); i++)
+		if (kx[i] != ky[i])
+			return kx[i] < ky[i] ? -1 : 1;
+	return 0;
+}
+
+/* Renumber nodes and switches, sort links: nothing that follows depends on the order of a file. */
 static int reorder(struct clf_topo_builder *b, struct clf_error *err)
 {
 	CLF_AUTO_FREE uint32_t *order = clf_topo_alloc((size_t) b->nnodes + b->nswitches, sizeof *order, err);
@@ -100,6 +112,8 @@ static int reorder(struct clf_topo_builder *b, struct clf_error *err)
 		l->a = switch_at[l->a];
 		l->b = l->node_end ? node_at[l->b] : switch_at[l->b];
 	}
+	if (b->nlinks)
+		qsort(b->links, b->nlinks, sizeof *b->links, by_ends);
 	return 0;
 }
 

@@ -319,6 +319,11 @@ static int read_json(const struct clf_text *text, struct clf_topo **out, struct 
 
 	if (clf_text_from_string(text->name, text->data, &copy, err) || clf_json_load_text(&copy, &l.doc, err))
 		return -1;
+	/* another version may have other keys: say that first */
+	format = json_object_get(l.doc.root, "format");
+	if (json_is_string(format) && strcmp(json_string_value(format), "closfold-topo/1"))
+		return clf_json_fail(&l.doc, "/format", err, "format '%.40s', want closfold-topo/1",
+				     json_string_value(format));
 	if (clf_json_object(&l.doc, l.doc.root, "", keys, sizeof keys / sizeof *keys, err) ||
 	    read_source(&l, format, source))
 		return -1;
