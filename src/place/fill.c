@@ -121,7 +121,7 @@ static void tighter_pod(struct clf_search_ws *ws, uint32_t surplus)
 			with = p;
 	if (with == CLF_ABSENT)
 		return;
-	ws->pick[with] = ws->pick[least];
+	ws->pick[with] = clf_search_pod_leaves(ws, with, gives - surplus); /* fewer only where the set was not proven */
 	ws->pick[least] = 0;
 }
 

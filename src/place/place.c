@@ -138,8 +138,7 @@ static struct limits limits_of(const struct clf_place_ws *ws, const struct clf_r
 static int refuse(struct clf_place_ws *ws, const struct clf_request *req, struct clf_error *err)
 {
 	const struct clf_fabric *f = &ws->fabric;
-	const char *words[] = { "", "the largest component has", "the component of the required nodes has" };
-	const char *where = words[req->required ? 2 : 1];
+	const char *where = req->required ? "the component of the required nodes has" : "the largest component has";
 	struct limits ever, now;
 	uint32_t busy = CLF_NONE;
 
@@ -291,7 +290,7 @@ int clf_place_with(struct clf_place_ws *ws, const struct clf_request *req, struc
 		pick(ws, req, l, found.take[l], ws->order + done);
 		done += found.take[l];
 	}
-	if (req->pattern != CLF_PATTERN_RING && clf_order(f->topo, ws->order, done, ws->order[0], req->pattern, err))
+	if (clf_order_for(f->topo, ws->order, done, req->pattern, err))
 		return -1;
 	*out = (struct clf_placement){
 		.count = done,

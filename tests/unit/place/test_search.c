@@ -5,17 +5,8 @@
 #include <string.h>
 
 #include "place/search.h"
+#include "rnd.h"
 #include "tap.h"
-
-static uint64_t seed = 88172645463325252u;
-
-static uint32_t rnd(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t) (seed >> 11) % n;
-}
 
 struct fabric {
 	uint32_t nleaves, npods, free[64], pod_of[64], required[64];
