@@ -16,6 +16,7 @@ include tests/unit/wire/local.mk
 include tests/fuzz/local.mk
 include tests/oom/local.mk
 include tests/bench/local.mk
+include tests/lint/local.mk
 include tests/slurm/local.mk
 
 # make check: no root, no network, no Slurm daemon. One program or script: tests/run.pl -v FILE.

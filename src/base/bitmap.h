@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bitmap.h - sets of small ids, fixed width.
- * Shapes: nbits is fixed at creation; bits past nbits are always 0. Two operands have equal nbits (asserted by returning without effect when not).
- * Memory: create/destroy; destroy takes NULL. words is exposed for hot loops: bit i is words[i / 64] >> (i % 64) & 1. */
+ * Shapes: nbits is fixed at creation; bits past nbits are always 0. Two operands have equal nbits (asserted by
+ * returning without effect when not). Memory: create/destroy; destroy takes NULL. words is exposed for hot loops: bit i
+ * is words[i / 64] >> (i % 64) & 1. */
 #ifndef CLF_BASE_BITMAP_H
 #define CLF_BASE_BITMAP_H
 
@@ -41,7 +42,8 @@ void clf_bitmap_or(struct clf_bitmap *dst, const struct clf_bitmap *src);
 void clf_bitmap_andnot(struct clf_bitmap *dst, const struct clf_bitmap *src);
 void clf_bitmap_invert(struct clf_bitmap *b);
 uint32_t clf_bitmap_count(const struct clf_bitmap *b);
-uint32_t clf_bitmap_count_range(const struct clf_bitmap *b, uint32_t first, uint32_t n); /* masked popcount of [first, first+n) */
+uint32_t clf_bitmap_count_range(const struct clf_bitmap *b, uint32_t first,
+				uint32_t n); /* masked popcount of [first, first+n) */
 bool clf_bitmap_equal(const struct clf_bitmap *a, const struct clf_bitmap *b);
 bool clf_bitmap_subset(const struct clf_bitmap *a, const struct clf_bitmap *of);
 bool clf_bitmap_intersects(const struct clf_bitmap *a, const struct clf_bitmap *b);

@@ -15,20 +15,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define CLF_MUST_USE __attribute__((warn_unused_result))
+#define CLF_MUST_USE     __attribute__((warn_unused_result))
 #define CLF_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 #define CLF_CLEANUP(fn) __attribute__((cleanup(fn)))
-#define CLF_DEFINE_CLEANUP(type, fn)           \
-	static inline void fn##p(type **p)     \
-	{                                      \
-		fn(*p);                        \
+#define CLF_DEFINE_CLEANUP(type, fn)                                                                                   \
+	static inline void fn##p(type **p)                                                                             \
+	{                                                                                                              \
+		fn(*p);                                                                                                \
 	}
-#define CLF_STEAL(p)                           \
-	({                                     \
-		__typeof__(p) clf_p_ = (p);    \
-		(p) = NULL;                    \
-		clf_p_;                        \
+#define CLF_STEAL(p)                                                                                                   \
+	({                                                                                                             \
+		__typeof__(p) clf_p_ = (p);                                                                            \
+		(p) = NULL;                                                                                            \
+		clf_p_;                                                                                                \
 	})
 
 static inline void clf_freep(void *p)
@@ -43,7 +43,7 @@ static inline void clf_closep(int *fd)
 		close(*fd);
 }
 
-#define CLF_AUTO_FREE CLF_CLEANUP(clf_freep)
+#define CLF_AUTO_FREE  CLF_CLEANUP(clf_freep)
 #define CLF_AUTO_CLOSE CLF_CLEANUP(clf_closep)
 
 #endif

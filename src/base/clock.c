@@ -66,8 +66,12 @@ static bool parse(const char *s, int64_t *wall_ms)
 	if (field[2] < 1 || field[2] > last_day || field[3] > 23 || field[4] > 59 || field[5] > 59)
 		return false;
 
-	struct tm tm = { .tm_year = field[0] - 1900, .tm_mon = field[1] - 1, .tm_mday = field[2],
-			 .tm_hour = field[3],	     .tm_min = field[4],     .tm_sec = field[5] };
+	struct tm tm = { .tm_year = field[0] - 1900,
+			 .tm_mon = field[1] - 1,
+			 .tm_mday = field[2],
+			 .tm_hour = field[3],
+			 .tm_min = field[4],
+			 .tm_sec = field[5] };
 
 	*wall_ms = (int64_t) timegm(&tm) * 1000 + ms;
 	return true;

@@ -84,7 +84,8 @@ int clf_fail(struct clf_error *err, enum clf_code code, const char *fmt, ...)
 	return -1;
 }
 
-int clf_fail_at(struct clf_error *err, enum clf_code code, const char *source, int line, int column, const char *fmt, ...)
+int clf_fail_at(struct clf_error *err, enum clf_code code, const char *source, int line, int column, const char *fmt,
+		...)
 {
 	int saved = errno;
 
@@ -113,7 +114,8 @@ void clf_error_prefix(struct clf_error *err, const char *fmt, ...)
 			context[0] = '\0';
 		va_end(ap);
 		/* A long context must not push the error itself out of the record. */
-		snprintf(err->text, sizeof(err->text), "%.*s: %.*s", (int) sizeof(context) / 2, context, (int) sizeof(text) / 2 - 3, text);
+		snprintf(err->text, sizeof(err->text), "%.*s: %.*s", (int) sizeof(context) / 2, context,
+			 (int) sizeof(text) / 2 - 3, text);
 		clf_printable(err->text);
 	}
 	errno = saved;

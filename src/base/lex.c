@@ -100,12 +100,12 @@ int clf_text_from_string(const char *name, const char *s, struct clf_text *out, 
 void clf_text_done(struct clf_text *t)
 {
 	free(t->data);
-	*t = (struct clf_text) { 0 };
+	*t = (struct clf_text){ 0 };
 }
 
 struct clf_lines clf_lines_begin(const struct clf_text *t)
 {
-	return (struct clf_lines) { .next = t->data, .end = t->data ? t->data + t->len : NULL };
+	return (struct clf_lines){ .next = t->data, .end = t->data ? t->data + t->len : NULL };
 }
 
 bool clf_lines_next(struct clf_lines *it, const char **line, size_t *len)

@@ -15,10 +15,13 @@ struct clf_text {
 	size_t len;
 	char name[128]; /* for messages; "-" is standard input */
 };
-CLF_MUST_USE int clf_text_load(const char *path, size_t max_bytes, struct clf_text *out, struct clf_error *err); /* "-": stdin */
+CLF_MUST_USE int clf_text_load(const char *path, size_t max_bytes, struct clf_text *out,
+			       struct clf_error *err); /* "-": stdin */
 /* The same from an open descriptor (borrowed), for one that clf_path_open_trusted() has checked. */
-CLF_MUST_USE int clf_text_load_fd(int fd, const char *name, size_t max_bytes, struct clf_text *out, struct clf_error *err);
-CLF_MUST_USE int clf_text_from_string(const char *name, const char *s, struct clf_text *out, struct clf_error *err); /* copied */
+CLF_MUST_USE int clf_text_load_fd(int fd, const char *name, size_t max_bytes, struct clf_text *out,
+				  struct clf_error *err);
+CLF_MUST_USE int clf_text_from_string(const char *name, const char *s, struct clf_text *out,
+				      struct clf_error *err); /* copied */
 void clf_text_done(struct clf_text *t);
 
 /* Line by line: *line points into text (not terminated), without CR, LF. false at the end. */

@@ -40,5 +40,5 @@ static void emit_stderr(void *arg, enum clf_log_level level, const char *text)
 
 struct clf_log clf_log_stderr(enum clf_log_level level)
 {
-	return (struct clf_log) { .emit = emit_stderr, .level = level };
+	return (struct clf_log){ .emit = emit_stderr, .level = level };
 }

@@ -17,8 +17,7 @@ struct clf_log {
 	enum clf_log_level level; /* messages above it are dropped */
 };
 
-void clf_log(const struct clf_log *log, enum clf_log_level level, const char *fmt, ...)
-	CLF_PRINTF(3, 4);
+void clf_log(const struct clf_log *log, enum clf_log_level level, const char *fmt, ...) CLF_PRINTF(3, 4);
 
 /* Log an error record once, at the top. */
 void clf_log_error(const struct clf_log *log, const struct clf_error *err);

@@ -15,8 +15,8 @@
 
 static int fail_errno(struct clf_error *err, const char *what, const char *path)
 {
-	return clf_fail(err, errno == ENOENT || errno == ENOTDIR ? CLF_E_NOTFOUND : CLF_E_IO, "cannot %s '%s': %s", what,
-			path, strerrordesc_np(errno));
+	return clf_fail(err, errno == ENOENT || errno == ENOTDIR ? CLF_E_NOTFOUND : CLF_E_IO, "cannot %s '%s': %s",
+			what, path, strerrordesc_np(errno));
 }
 
 /* Owner and mode of one object on the way; `name` only for the message. */
@@ -25,8 +25,8 @@ static int check_trust(const struct stat *st, uid_t owner, const char *path, con
 	const char *kind = S_ISDIR(st->st_mode) ? "directory " : "";
 
 	if (st->st_uid != 0 && st->st_uid != owner)
-		return clf_fail(err, CLF_E_INSECURE, "'%s' is not trusted: %s'%s' belongs to uid %u, not to uid %u%s", path,
-				kind, name, (unsigned) st->st_uid, (unsigned) owner, owner ? " or root" : "");
+		return clf_fail(err, CLF_E_INSECURE, "'%s' is not trusted: %s'%s' belongs to uid %u, not to uid %u%s",
+				path, kind, name, (unsigned) st->st_uid, (unsigned) owner, owner ? " or root" : "");
 	if (st->st_mode & S_IWGRP)
 		return clf_fail(err, CLF_E_INSECURE, "'%s' is not trusted: %s'%s' is writable by its group", path, kind,
 				name);
@@ -36,7 +36,8 @@ static int check_trust(const struct stat *st, uid_t owner, const char *path, con
 	return 0;
 }
 
-/* A walk from / to the file, one component at a time: `dir` is the open directory reached so far, `rest` the names still to go. */
+/* A walk from / to the file, one component at a time: `dir` is the open directory reached so far, `rest` the names
+ * still to go. */
 struct walk {
 	const char *path; /* as given */
 	uid_t owner;

@@ -70,26 +70,29 @@ static int drain(int fd, struct clf_buf *buf, bool *open, struct clf_error *err)
 	return buf ? clf_buf_add(buf, chunk, (size_t) n, err) : 0;
 }
 
-static int collect(const char *name, int fd_out, int fd_err, int64_t deadline, struct clf_buf *out, struct clf_buf *errout, struct clf_error *err)
+static int collect(const char *name, int fd_out, int fd_err, int64_t deadline, struct clf_buf *out,
+		   struct clf_buf *errout, struct clf_error *err)
 {
 	bool open_out = true, open_err = true;
 
 	while (open_out || open_err) {
-		struct pollfd p[2] = { { .fd = open_out ? fd_out : -1, .events = POLLIN }, { .fd = open_err ? fd_err : -1, .events = POLLIN } };
+		struct pollfd p[2] = { { .fd = open_out ? fd_out : -1, .events = POLLIN },
+				       { .fd = open_err ? fd_err : -1, .events = POLLIN } };
 		int64_t left = deadline - now_ms();
 
 		if (left <= 0)
 			return clf_fail(err, CLF_E_TIMEOUT, "'%s' did not end in time and was killed", name);
 		if (poll(p, 2, (int) left) < 0 && errno != EINTR)
 			return clf_fail(err, CLF_E_IO, "poll: %s", strerror(errno));
-		if ((p[0].revents && drain(fd_out, out, &open_out, err)) || (p[1].revents && drain(fd_err, errout, &open_err, err)))
+		if ((p[0].revents && drain(fd_out, out, &open_out, err)) ||
+		    (p[1].revents && drain(fd_err, errout, &open_err, err)))
 			return -1;
 	}
 	return 0;
 }
 
-int clf_proc_run(const char *const argv[], const char *const env[], int timeout_ms, struct clf_buf *out, struct clf_buf *errout, struct clf_proc_result *res,
-		 struct clf_error *err)
+int clf_proc_run(const char *const argv[], const char *const env[], int timeout_ms, struct clf_buf *out,
+		 struct clf_buf *errout, struct clf_proc_result *res, struct clf_error *err)
 {
 	int64_t deadline = now_ms() + timeout_ms;
 	int o[2] = { -1, -1 }, e[2] = { -1, -1 }, status = 0, rc;

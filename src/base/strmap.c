@@ -124,7 +124,7 @@ static int put(struct clf_strmap *m, const char *key, uint32_t value, bool repla
 		if (!copy)
 			return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	}
-	*s = (struct clf_strmap_slot) { .key = copy ? copy : key, .len = (uint32_t) len, .value = value, .hash = h };
+	*s = (struct clf_strmap_slot){ .key = copy ? copy : key, .len = (uint32_t) len, .value = value, .hash = h };
 	m->n++;
 	return 0;
 }
@@ -135,7 +135,7 @@ void clf_strmap_done(struct clf_strmap *m)
 		for (size_t i = 0; i < m->cap; i++)
 			free((char *) m->slots[i].key);
 	free(m->slots);
-	*m = (struct clf_strmap) { .copy = m->copy };
+	*m = (struct clf_strmap){ .copy = m->copy };
 }
 
 int clf_strmap_add(struct clf_strmap *m, const char *key, uint32_t value, struct clf_error *err)

@@ -9,7 +9,7 @@ void clf_strv_done(struct clf_strv *s)
 	for (size_t i = 0; i < s->n; i++)
 		free(s->v[i]);
 	free(s->v);
-	*s = (struct clf_strv) { 0 };
+	*s = (struct clf_strv){ 0 };
 }
 
 int clf_strv_addn(struct clf_strv *s, const char *str, size_t len, struct clf_error *err)

@@ -15,9 +15,9 @@ struct clf_strv {
 };
 
 void clf_strv_done(struct clf_strv *s);
-CLF_MUST_USE int clf_strv_add(struct clf_strv *s, const char *str, struct clf_error *err); /* copied */
+CLF_MUST_USE int clf_strv_add(struct clf_strv *s, const char *str, struct clf_error *err);              /* copied */
 CLF_MUST_USE int clf_strv_addn(struct clf_strv *s, const char *str, size_t len, struct clf_error *err); /* copied */
-bool clf_strv_has(const struct clf_strv *s, const char *str); /* linear */
+bool clf_strv_has(const struct clf_strv *s, const char *str);                                           /* linear */
 void clf_strv_sort(struct clf_strv *s); /* natural order: n2 before n10 */
 /* Natural order of two names: digit runs compare as numbers of any length; ties by strcmp. */
 int clf_strnatcmp(const char *a, const char *b);

@@ -25,6 +25,7 @@ static const char *const help_text =
 	"  --conf FILE        closfold.conf; else $CLOSFOLD_CONF, else " CLF_CONF_DEFAULT "\n"
 	"  --topo FILE        nodes and switches of the cluster, in any format of 'closfold topo'\n"
 	"  --json             one JSON object on stdout\n"
+	"  -h, --help         this text\n"
 	"JOB of explain:\n"
 	"  --class CLASS      what --data-class says\n"
 	"  --grant ID         what --data-grant says\n"

@@ -23,7 +23,8 @@
 #include "src/slurmctld/slurmctld.h"
 #pragma GCC diagnostic pop
 
-/* prep is loaded by slurmd too, which lacks slurmctld's variables (functions are bound when first called, variables at once) */
+/* prep is loaded by slurmd too, which lacks slurmctld's variables (functions are bound when first called, variables at
+ * once) */
 #pragma weak last_job_update
 #pragma weak last_node_update
 #pragma weak acct_db_conn

@@ -104,7 +104,8 @@ void clf_prep_note(uint32_t job_id, const char *reason, bool hold)
 		if (hold) { /* survives the requeue; only an operator releases it */
 			j->priority = 0;
 			j->state_reason = WAIT_HELD;
-			/* squeue shows state_desc in place of the reason: that it is held must be seen, why is in the comment */
+			/* squeue shows state_desc in place of the reason: that it is held must be seen, why is in the
+			 * comment */
 			clf_slurm_free(&j->state_desc);
 		}
 	}

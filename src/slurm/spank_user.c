@@ -33,16 +33,16 @@ static int check_word(const char *option, const char *value, int remote)
 	return -1;
 }
 
-static int on_class(int val, const char *optarg, int remote)
+static int on_class(int val, const char *value, int remote)
 {
 	(void) val;
-	return check_word("data-class", optarg, remote);
+	return check_word("data-class", value, remote);
 }
 
-static int on_grant(int val, const char *optarg, int remote)
+static int on_grant(int val, const char *value, int remote)
 {
 	(void) val;
-	return check_word("data-grant", optarg, remote);
+	return check_word("data-grant", value, remote);
 }
 
 static struct spank_option options[] = {

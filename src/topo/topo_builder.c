@@ -41,7 +41,8 @@ void clf_topo_builder_destroy(struct clf_topo_builder *b)
 }
 
 /* Room for element n of an array of at most max. */
-static int grow(void *array, uint32_t *cap, uint32_t n, size_t size, uint32_t max, const char *what, struct clf_error *err)
+static int grow(void *array, uint32_t *cap, uint32_t n, size_t size, uint32_t max, const char *what,
+		struct clf_error *err)
 {
 	if (n >= max)
 		return clf_fail(err, CLF_E_NOMEM, "more than %u %s, which is the most a topology may have", max, what);
@@ -59,20 +60,21 @@ static int grow(void *array, uint32_t *cap, uint32_t n, size_t size, uint32_t ma
 }
 
 /* Check a name, enter it into its map as id n, keep a copy. */
-static const char *take_name(struct clf_topo_builder *b, struct clf_strmap *map, const char *what, const char *name, uint32_t n,
-			     struct clf_error *err)
+static const char *take_name(struct clf_topo_builder *b, struct clf_strmap *map, const char *what, const char *name,
+			     uint32_t n, struct clf_error *err)
 {
 	size_t len = strlen(name);
 
 	if (!len || len >= CLF_NAME_MAX) {
-		clf_fail(err, CLF_E_INVALID, "%s name of %zu characters: '%.40s', want 1 to %d", what, len, name, CLF_NAME_MAX - 1);
+		clf_fail(err, CLF_E_INVALID, "%s name of %zu characters: '%.40s', want 1 to %d", what, len, name,
+			 CLF_NAME_MAX - 1);
 		return NULL;
 	}
 	for (const char *c = name; *c; c++)
 		if (*c <= ' ' || *c >= 0x7F || strchr("\"'\\,[]{}#=", *c)) {
 			clf_fail(err, CLF_E_INVALID, "%s name '%s' holds %s", what, name,
-				 *c <= ' ' || *c >= 0x7F ? "a blank, a control character or one beyond ASCII" :
-							   "one of \" ' \\ , [ ] { } # =");
+				 *c <= ' ' || *c >= 0x7F ? "a blank, a control character or one beyond ASCII"
+							 : "one of \" ' \\ , [ ] { } # =");
 			return NULL;
 		}
 	if (clf_strmap_find(map, name, &(uint32_t){ 0 })) {
@@ -128,12 +130,14 @@ int clf_topo_builder_rails(struct clf_topo_builder *b, uint32_t node, uint32_t r
 	return 0;
 }
 
-int clf_topo_builder_switch(struct clf_topo_builder *b, const struct clf_topo_switch *sw, uint32_t *id, struct clf_error *err)
+int clf_topo_builder_switch(struct clf_topo_builder *b, const struct clf_topo_switch *sw, uint32_t *id,
+			    struct clf_error *err)
 {
 	if (grow(&b->switches, &b->cap_switches, b->nswitches, sizeof *b->switches, CLF_MAX_SWITCHES, "switches", err))
 		return -1;
 	if (sw->rail != CLF_NONE && sw->rail >= CLF_MAX_RAILS)
-		return clf_fail(err, CLF_E_INVALID, "rail %u of switch '%s', want 0 to %d", sw->rail, sw->name, CLF_MAX_RAILS - 1);
+		return clf_fail(err, CLF_E_INVALID, "rail %u of switch '%s', want 0 to %d", sw->rail, sw->name,
+				CLF_MAX_RAILS - 1);
 
 	const char *copy = take_name(b, &b->switch_names, "switch", sw->name, b->nswitches, err);
 
@@ -162,7 +166,8 @@ void clf_topo_builder_given(struct clf_topo_builder *b)
 
 int clf_topo_builder_group(struct clf_topo_builder *b, const char *name, uint32_t *id, struct clf_error *err)
 {
-	if (grow(&b->groups, &b->cap_groups, b->ngroups, sizeof *b->groups, CLF_MAX_LEVELS * CLF_MAX_SWITCHES, "groups", err))
+	if (grow(&b->groups, &b->cap_groups, b->ngroups, sizeof *b->groups, CLF_MAX_LEVELS * CLF_MAX_SWITCHES, "groups",
+		 err))
 		return -1;
 
 	const char *copy = take_name(b, &b->group_names, "group", name, b->ngroups, err);
@@ -191,8 +196,8 @@ int clf_topo_builder_place(struct clf_topo_builder *b, uint32_t node, uint32_t g
 	return 0;
 }
 
-int clf_topo_builder_finding(struct clf_topo_builder *b, enum clf_finding_level level, const char *code, const char *subject,
-			     struct clf_error *err, const char *fmt, ...)
+int clf_topo_builder_finding(struct clf_topo_builder *b, enum clf_finding_level level, const char *code,
+			     const char *subject, struct clf_error *err, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;

@@ -25,7 +25,8 @@ static int check_names(const struct clf_topo *t, struct clf_error *err)
 		if (!t->groups[g].name || !*t->groups[g].name || clf_strmap_add(&groups, t->groups[g].name, g, NULL))
 			return BROKEN("names", "group %u has no name of its own", g);
 	for (uint32_t s = 0; s < t->counts.switches; s++)
-		if (!t->switches[s].name || !*t->switches[s].name || clf_strmap_add(&switches, t->switches[s].name, s, NULL))
+		if (!t->switches[s].name || !*t->switches[s].name ||
+		    clf_strmap_add(&switches, t->switches[s].name, s, NULL))
 			return BROKEN("names", "switch %u has no name of its own", s);
 	return 0;
 }
@@ -72,7 +73,8 @@ static int check_children(const struct clf_topo *t, struct clf_error *err)
 			const struct clf_topo_group *k = &t->groups[c];
 
 			if (k->parent != g)
-				return BROKEN("child-parent", "'%s' does not have '%s' as its parent", k->name, p->name);
+				return BROKEN("child-parent", "'%s' does not have '%s' as its parent", k->name,
+					      p->name);
 			if (k->component != p->component)
 				return BROKEN("component", "'%s' and its parent are in different components", k->name);
 			if (k->first_node != node)
@@ -80,7 +82,8 @@ static int check_children(const struct clf_topo *t, struct clf_error *err)
 			node += k->n_nodes;
 		}
 		if (node - p->first_node != p->n_nodes)
-			return BROKEN("node-run", "'%s' counts %u nodes below, its children %u", p->name, p->n_nodes, node - p->first_node);
+			return BROKEN("node-run", "'%s' counts %u nodes below, its children %u", p->name, p->n_nodes,
+				      node - p->first_node);
 	}
 	if (next[1] != clf_topo_nplaced(t))
 		return BROKEN("leaf-run", "%u nodes are in leaves, %u are placed", next[1], clf_topo_nplaced(t));
@@ -98,7 +101,8 @@ static int check_parents(const struct clf_topo *t, struct clf_error *err)
 		const struct clf_topo_group *c = &t->groups[g];
 
 		if (c->component >= t->counts.components)
-			return BROKEN("component", "'%s' is in component %u of %u", c->name, c->component, t->counts.components);
+			return BROKEN("component", "'%s' is in component %u of %u", c->name, c->component,
+				      t->counts.components);
 		if (c->parent == CLF_NONE) {
 			if (clf_bitmap_test(seen, c->component))
 				return BROKEN("component", "component %u has two roots", c->component);
@@ -114,7 +118,9 @@ static int check_parents(const struct clf_topo *t, struct clf_error *err)
 		if (g < p->first || g - p->first >= p->n)
 			return BROKEN("child-parent", "'%s' is not among the children of '%s'", c->name, p->name);
 	}
-	return roots == t->counts.components ? 0 : BROKEN("component", "%u roots, %u components", roots, t->counts.components);
+	return roots == t->counts.components
+		       ? 0
+		       : BROKEN("component", "%u roots, %u components", roots, t->counts.components);
 }
 
 static int check_nodes(const struct clf_topo *t, struct clf_error *err)
@@ -154,7 +160,8 @@ static int check_switches(const struct clf_topo *t, struct clf_error *err)
 		if (p->first_switch != at || p->n_switches > t->ngroup_switches - at)
 			return BROKEN("group-switches", "switches of '%s' are not the next run", p->name);
 		for (; at < p->first_switch + p->n_switches; at++)
-			if (t->group_switches[at] >= t->counts.switches || t->switches[t->group_switches[at]].group != g)
+			if (t->group_switches[at] >= t->counts.switches ||
+			    t->switches[t->group_switches[at]].group != g)
 				return BROKEN("group-switches", "a switch of '%s' does not know it", p->name);
 	}
 	for (uint32_t s = 0; s < t->counts.switches; s++) {
@@ -186,15 +193,16 @@ static int check_counts(const struct clf_topo *t, struct clf_error *err)
 {
 	const struct clf_topo_counts *c = &t->counts;
 
-	if (c->unplaced > c->nodes || c->leaves != clf_topo_level_groups(t, 1, NULL) || c->pods != clf_topo_level_groups(t, 2, NULL) ||
-	    c->rails > CLF_MAX_RAILS)
+	if (c->unplaced > c->nodes || c->leaves != clf_topo_level_groups(t, 1, NULL) ||
+	    c->pods != clf_topo_level_groups(t, 2, NULL) || c->rails > CLF_MAX_RAILS)
 		return BROKEN("counts", "the counts are not those of the model");
 	return 0;
 }
 
 int clf_topo_check(const struct clf_topo *t, struct clf_error *err)
 {
-	if (check_counts(t, err) || check_names(t, err) || check_levels(t, err) || check_nodes(t, err) || check_children(t, err))
+	if (check_counts(t, err) || check_names(t, err) || check_levels(t, err) || check_nodes(t, err) ||
+	    check_children(t, err))
 		return -1;
 	return check_parents(t, err) || check_switches(t, err) || check_links(t, err) ? -1 : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo_json.c - writes "closfold-topo/1": one object or array a line, so that two versions can be compared with diff. */
+/* topo_json.c - writes "closfold-topo/1": one object or array a line, so that two versions can be compared with diff.
+ */
 #include "topo/topo_json.h"
 
 #include <jansson.h>
@@ -139,7 +140,8 @@ static int dump_links(struct dump *d, bool node_end)
 
 		if (l->node_end != node_end)
 			continue;
-		a = json_pack("[i,i,i,i,I]", (int) l->a, (int) l->a_port, (int) l->b, (int) l->b_port, (json_int_t) l->speed_mbps);
+		a = json_pack("[i,i,i,i,I]", (int) l->a, (int) l->a_port, (int) l->b, (int) l->b_port,
+			      (json_int_t) l->speed_mbps);
 		if (l->b_guid)
 			snprintf(guid, sizeof guid, "0x%016llx", (unsigned long long) l->b_guid);
 		if (a && *guid)
@@ -157,8 +159,8 @@ static int dump_findings(struct dump *d)
 	for (uint32_t i = 0; i < clf_topo_nfindings(d->t); i++) {
 		const struct clf_finding *f = clf_topo_finding(d->t, i);
 
-		if (element(d, json_pack("{s:s,s:s,s:s,s:s}", "level", clf_finding_level_name(f->level), "code", f->code, "subject",
-					 f->subject, "text", f->text)))
+		if (element(d, json_pack("{s:s,s:s,s:s,s:s}", "level", clf_finding_level_name(f->level), "code",
+					 f->code, "subject", f->subject, "text", f->text)))
 			return -1;
 	}
 	return end(d);
@@ -169,8 +171,8 @@ int clf_topo_json_dump(const struct clf_topo *t, char **out, size_t *len, struct
 	struct dump d = { .t = t, .buf = CLF_BUF_INIT(MAX_BYTES), .err = err };
 	int rc = clf_buf_printf(&d.buf, err, "{\"format\":\"closfold-topo/1\",\n\"source\":\"%s\"", clf_topo_source(t));
 
-	rc = rc || dump_groups(&d) || dump_switches(&d) || dump_nodes(&d) || dump_links(&d, false) || dump_links(&d, true) ||
-	     dump_findings(&d) || clf_buf_puts(&d.buf, "}\n", err);
+	rc = rc || dump_groups(&d) || dump_switches(&d) || dump_nodes(&d) || dump_links(&d, false) ||
+	     dump_links(&d, true) || dump_findings(&d) || clf_buf_puts(&d.buf, "}\n", err);
 	if (!rc) {
 		size_t n = d.buf.len;
 		char *text = clf_buf_steal(&d.buf);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo_number.c - from a builder with a tree to the immutable model: groups without nodes go, levels are made even, ids follow the
- * tree depth-first.
+/* topo_number.c - from a builder with a tree to the immutable model: groups without nodes go, levels are made even, ids
+ * follow the tree depth-first.
  *
- * Even levels: placement wants the children of a level-k group to be groups of level k - 1. Where a source is uneven, a group with
- * one child and no switch stands in between ("leaf7.l2"); nodes on a switch that also has switches below become a leaf of their
- * own ("spine1.hosts"). Both are told from real groups by having no switch.
+ * Even levels: placement wants the children of a level-k group to be groups of level k - 1. Where a source is uneven, a
+ * group with one child and no switch stands in between ("leaf7.l2"); nodes on a switch that also has switches below
+ * become a leaf of their own ("spine1.hosts"). Both are told from real groups by having no switch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct number {
 	struct clf_topo_builder *b;
 	uint32_t *level; /* per group; 0 = no node below */
-	uint32_t *key;	 /* per group: place among its siblings, the index of the group it stands for */
+	uint32_t *key;   /* per group: place among its siblings, the index of the group it stands for */
 	uint32_t cap;
 	struct clf_rows kids, nodes; /* by group */
 	uint32_t *new_group, *new_node;
@@ -89,8 +89,8 @@ static int find_nodes(struct number *n, struct clf_error *err)
 }
 
 /* A group that no source named, under a name that nobody has. */
-static int invent(struct number *n, uint32_t stands_for, const char *suffix, uint32_t parent, uint32_t level, uint32_t *id,
-		  struct clf_error *err)
+static int invent(struct number *n, uint32_t stands_for, const char *suffix, uint32_t parent, uint32_t level,
+		  uint32_t *id, struct clf_error *err)
 {
 	char name[CLF_NAME_MAX];
 	const char *base = n->b->groups[stands_for].name;
@@ -139,8 +139,8 @@ static int find_levels(struct number *n, struct clf_error *err)
 				high = n->level[n->kids.v[k]];
 		n->level[g] = high ? high + 1 : hosts ? 1 : 0;
 		if (n->level[g] > CLF_MAX_LEVELS)
-			return clf_fail(err, CLF_E_INVALID, "group '%s' has more than %d levels below it", b->groups[g].name,
-					CLF_MAX_LEVELS - 1);
+			return clf_fail(err, CLF_E_INVALID, "group '%s' has more than %d levels below it",
+					b->groups[g].name, CLF_MAX_LEVELS - 1);
 		if (high && hosts) {
 			uint32_t leaf = 0;
 
@@ -260,7 +260,8 @@ static int walk(struct number *n, struct clf_topo *t, struct clf_error *err)
 		t->level_first[n->level[g] + 1]++;
 		if (n->level[g] > t->counts.levels)
 			t->counts.levels = n->level[g];
-		qsort_r(n->kids.v + n->kids.first[g], n->kids.first[g + 1] - n->kids.first[g], sizeof *n->kids.v, by_key, n);
+		qsort_r(n->kids.v + n->kids.first[g], n->kids.first[g + 1] - n->kids.first[g], sizeof *n->kids.v,
+			by_key, n);
 	}
 	for (uint32_t l = 1; l <= CLF_MAX_LEVELS; l++) {
 		t->level_first[l + 1] += t->level_first[l];
@@ -284,7 +285,8 @@ static int walk(struct number *n, struct clf_topo *t, struct clf_error *err)
 			const struct clf_bnode *bn = &b->nodes[i];
 
 			n->new_node[i] = w.nodes;
-			t->nodes[w.nodes++] = (struct clf_topo_node){ bn->name, CLF_NONE, CLF_NONE, bn->domain, bn->rails };
+			t->nodes[w.nodes++] =
+				(struct clf_topo_node){ bn->name, CLF_NONE, CLF_NONE, bn->domain, bn->rails };
 		}
 	t->counts.nodes = b->nnodes;
 	return 0;

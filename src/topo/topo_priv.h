@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo_priv.h - what the files of src/topo share, and the checker's tests. Nobody else includes it.
  *
- * Life of a topology: readers fill a builder (topo_builder.c) -> a physical fabric gets its tree (topo_derive.c) and its
- * links are looked at (topo_health.c) -> numbering (topo_number.c) -> check (topo_check.c) -> immutable.
+ * Life of a topology: readers fill a builder (topo_builder.c) -> a physical fabric gets its tree (topo_derive.c) and
+ * its links are looked at (topo_health.c) -> numbering (topo_number.c) -> check (topo_check.c) -> immutable.
  */
 #ifndef CLF_TOPO_TOPO_PRIV_H
 #define CLF_TOPO_TOPO_PRIV_H
@@ -15,7 +15,8 @@
 struct clf_pool {
 	struct clf_pool_block *head;
 };
-const char *clf_pool_add(struct clf_pool *p, const char *s, size_t len, struct clf_error *err); /* NULL when memory ends */
+const char *clf_pool_add(struct clf_pool *p, const char *s, size_t len,
+			 struct clf_error *err); /* NULL when memory ends */
 void clf_pool_done(struct clf_pool *p);
 
 /* n zeroed elements, at least one; NULL and err filled when memory ends. */
@@ -28,7 +29,8 @@ struct clf_topo {
 	struct clf_topo_node *nodes;
 	struct clf_topo_group *groups;
 	uint32_t ngroups;
-	uint32_t level_first[CLF_MAX_LEVELS + 2]; /* groups of level l: level_first[l] .. level_first[l + 1] - 1; [0] unused */
+	uint32_t level_first[CLF_MAX_LEVELS +
+			     2]; /* groups of level l: level_first[l] .. level_first[l + 1] - 1; [0] unused */
 	struct clf_topo_switch *switches;
 	uint32_t *group_switches; /* switch ids, group by group */
 	uint32_t ngroup_switches;
@@ -58,7 +60,7 @@ struct clf_topo_builder {
 	struct clf_bnode *nodes;
 	struct clf_bgroup *groups;
 	struct clf_topo_switch *switches; /* .group is the builder's */
-	struct clf_topo_link *links;	  /* ends are the builder's */
+	struct clf_topo_link *links;      /* ends are the builder's */
 	struct clf_finding *findings;
 	const char **domains;
 	uint32_t nnodes, ngroups, nswitches, nlinks, nfindings, ndomains;
@@ -73,15 +75,15 @@ struct clf_rows {
 };
 void clf_rows_done(struct clf_rows *r);
 /* From pairs (row[i], value[i]); row CLF_NONE is skipped; order of i kept within a row. */
-CLF_MUST_USE int clf_rows_make(struct clf_rows *out, uint32_t nrows, const uint32_t *row, const uint32_t *value, size_t npairs,
-			       struct clf_error *err);
+CLF_MUST_USE int clf_rows_make(struct clf_rows *out, uint32_t nrows, const uint32_t *row, const uint32_t *value,
+			       size_t npairs, struct clf_error *err);
 void clf_rows_unique(struct clf_rows *r); /* sort each row, drop repeats */
 
 /* Union-find; the smallest member is the root, so that results do not depend on the order of unions. */
 uint32_t clf_uf_find(uint32_t *parent, uint32_t i);
 void clf_uf_join(uint32_t *parent, uint32_t a, uint32_t b);
-/* Join items whose sets overlap in more than half of their union (Jaccard > 1/2). Elements that are in more than max_fan sets
- * are left out of the comparison. parent has sets->n entries, filled here. */
+/* Join items whose sets overlap in more than half of their union (Jaccard > 1/2). Elements that are in more than
+ * max_fan sets are left out of the comparison. parent has sets->n entries, filled here. */
 CLF_MUST_USE int clf_topo_overlap(const struct clf_rows *sets, uint32_t nelements, uint32_t max_fan, uint32_t *parent,
 				  struct clf_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo_rows.c - rows of ids, union-find, and the merge of sets that overlap in more than half of their union.
  *
- * The merge is what makes a rail group out of leaf switches and a pod out of spines: sets that are equal on a healthy fabric stay
- * together when some cables are dead, and a switch that sees everybody glues nobody.
+ * The merge is what makes a rail group out of leaf switches and a pod out of spines: sets that are equal on a healthy
+ * fabric stay together when some cables are dead, and a switch that sees everybody glues nobody.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,14 +89,14 @@ static int by_row(const void *a, const void *b, void *arg)
 	const struct clf_rows *r = arg;
 	uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
 	uint32_t nx = row_len(r, x), ny = row_len(r, y);
-	int c = nx != ny ? (nx > ny) - (nx < ny) :
-			   memcmp(r->v + r->first[x], r->v + r->first[y], nx * sizeof(uint32_t));
+	int c = nx != ny ? (nx > ny) - (nx < ny)
+			 : memcmp(r->v + r->first[x], r->v + r->first[y], nx * sizeof(uint32_t));
 
 	return c ? c : (x > y) - (x < y);
 }
 
-/* Join equal sets first: on a healthy fabric that is all there is to do, and only one of each goes to the pairwise comparison.
- * keep[i] is set for the ones that stay. */
+/* Join equal sets first: on a healthy fabric that is all there is to do, and only one of each goes to the pairwise
+ * comparison. keep[i] is set for the ones that stay. */
 static int join_equal(const struct clf_rows *sets, uint32_t *parent, bool *keep, struct clf_error *err)
 {
 	CLF_AUTO_FREE uint32_t *order = clf_topo_alloc(sets->n, sizeof *order, err);
@@ -118,7 +118,8 @@ static int join_equal(const struct clf_rows *sets, uint32_t *parent, bool *keep,
 	return 0;
 }
 
-int clf_topo_overlap(const struct clf_rows *sets, uint32_t nelements, uint32_t max_fan, uint32_t *parent, struct clf_error *err)
+int clf_topo_overlap(const struct clf_rows *sets, uint32_t nelements, uint32_t max_fan, uint32_t *parent,
+		     struct clf_error *err)
 {
 	uint32_t npairs = sets->n ? sets->first[sets->n] : 0;
 	CLF_CLEANUP(clf_rows_done) struct clf_rows of = { 0 };
@@ -165,7 +166,8 @@ int clf_topo_overlap(const struct clf_rows *sets, uint32_t nelements, uint32_t m
 		for (uint32_t k = 0; k < nseen; k++) {
 			uint32_t x = seen[k];
 
-			if (3 * (uint64_t) common[x] > (uint64_t) size[a] + size[x]) /* |a & x| > (|a| + |x| - |a & x|) / 2 */
+			if (3 * (uint64_t) common[x] >
+			    (uint64_t) size[a] + size[x]) /* |a & x| > (|a| + |x| - |a & x|) / 2 */
 				clf_uf_join(parent, a, x);
 			common[x] = 0;
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo_synth.c - a fabric from a description of one line.
  *
- * Names: nodes n1.. (or the pattern) along the fabric; leaves l1.., pods p1.., cores c1.., groups of a dragonfly g1..; NVLink domains
- * d1.., never across a leaf; switches of a rail-optimised leaf l1r0.. . One group "top" is added where the highest level has several. */
+ * Names: nodes n1.. (or the pattern) along the fabric; leaves l1.., pods p1.., cores c1.., groups of a dragonfly g1..;
+ * NVLink domains d1.., never across a leaf; switches of a rail-optimised leaf l1r0.. . One group "top" is added where
+ * the highest level has several. */
 #include "topo/topo_synth.h"
 
 #include <ctype.h>
@@ -28,8 +29,9 @@ struct synth {
 	const char *end;
 };
 
-#define WRONG(s, where, ...) \
-	clf_fail_at((s)->err, CLF_E_PARSE, (s)->source, (s)->line, (s)->column + (int) ((where) - (s)->text), __VA_ARGS__)
+#define WRONG(s, where, ...)                                                                                           \
+	clf_fail_at((s)->err, CLF_E_PARSE, (s)->source, (s)->line, (s)->column + (int) ((where) - (s)->text),          \
+		    __VA_ARGS__)
 
 static bool host_char(char c)
 {
@@ -42,12 +44,14 @@ static int parse_names(struct synth *s, const char *p, const char *end)
 	const char *pct = memchr(p, '%', end - p), *q = pct ? pct + 1 : end;
 
 	if (end - p >= CLF_NAME_MAX - 16)
-		return WRONG(s, p, "name pattern of %zu characters, want at most %d", (size_t) (end - p), CLF_NAME_MAX - 17);
+		return WRONG(s, p, "name pattern of %zu characters, want at most %d", (size_t) (end - p),
+			     CLF_NAME_MAX - 17);
 	if (q < end && *q == '0')
 		for (q++; q < end && isdigit((unsigned char) *q) && s->width < 10; q++)
 			s->width = 10 * s->width + (*q - '0');
 	if (!pct || q >= end || *q != 'd' || s->width > 9)
-		return WRONG(s, p, "name pattern '%.*s' without a number, want one like 'gpu%%d' or 'gpu%%03d'", (int) (end - p), p);
+		return WRONG(s, p, "name pattern '%.*s' without a number, want one like 'gpu%%d' or 'gpu%%03d'",
+			     (int) (end - p), p);
 	for (const char *c = p; c < end; c++)
 		if (!(c >= pct && c <= q) && !host_char(*c))
 			return WRONG(s, c, "character '%c' in a host name, want letters, digits, '.', '_' or '-'", *c);
@@ -67,23 +71,27 @@ static int parse_word(struct synth *s, const char *p, const char *end, int *last
 	while (k < NKEYS && (strlen(keys[k]) != (size_t) (colon - p) || strncmp(keys[k], p, colon - p)))
 		k++;
 	if (k == NKEYS)
-		return WRONG(s, p, "unknown key '%.*s', want core, pod, leaf, node, rail, nvl, names, or group after 'dragonfly'",
-			     (int) (colon - p), p);
+		return WRONG(
+			s, p,
+			"unknown key '%.*s', want core, pod, leaf, node, rail, nvl, names, or group after 'dragonfly'",
+			(int) (colon - p), p);
 	if (s->at[k])
 		return WRONG(s, p, "key '%s' is there twice", keys[k]);
 	if (s->dragonfly ? k == KEY_CORE || k == KEY_POD : k == KEY_GROUP)
-		return WRONG(s, p, "'%s' %s", keys[k], s->dragonfly ? "in a dragonfly, want group, leaf, node" : "is for 'dragonfly ...' only");
+		return WRONG(s, p, "'%s' %s", keys[k],
+			     s->dragonfly ? "in a dragonfly, want group, leaf, node" : "is for 'dragonfly ...' only");
 	s->at[k] = p;
 	if (k <= KEY_NODE) {
 		if (k < *last)
-			return WRONG(s, p, "'%s' below '%s', want levels from the top: core, pod, leaf, node", keys[k], keys[*last]);
+			return WRONG(s, p, "'%s' below '%s', want levels from the top: core, pod, leaf, node", keys[k],
+				     keys[*last]);
 		*last = k;
 	}
 	if (k == KEY_NAMES)
 		return parse_names(s, colon + 1, end);
 	if (!clf_parse_u64(colon + 1, end - colon - 1, &v) || !v || v > CLF_MAX_NODES)
-		return WRONG(s, colon + 1, "'%.*s' for '%s', want a number from 1 to %d", (int) (end - colon - 1), colon + 1, keys[k],
-			     CLF_MAX_NODES);
+		return WRONG(s, colon + 1, "'%.*s' for '%s', want a number from 1 to %d", (int) (end - colon - 1),
+			     colon + 1, keys[k], CLF_MAX_NODES);
 	if (k == KEY_RAIL && v > CLF_MAX_RAILS)
 		return WRONG(s, colon + 1, "%llu rails, want at most %d", v, CLF_MAX_RAILS);
 	s->value[k] = v;
@@ -111,11 +119,13 @@ static int parse(struct synth *s)
 	s->end = p;
 	for (int k = s->dragonfly ? KEY_GROUP : KEY_LEAF; k <= KEY_NODE; k++)
 		if (!s->at[k])
-			return WRONG(s, p, "no '%s:N'%s", keys[k], words ? "" : ", want a description like 'pod:4 leaf:8 node:16'");
+			return WRONG(s, p, "no '%s:N'%s", keys[k],
+				     words ? "" : ", want a description like 'pod:4 leaf:8 node:16'");
 	return 0;
 }
 
-/* Refuse before anything is made; all factors are at most 2^18, so four of them do not fit, but one product at a time does. */
+/* Refuse before anything is made; all factors are at most 2^18, so four of them do not fit, but one product at a time
+ * does. */
 static int check_size(struct synth *s)
 {
 	uint64_t groups = 1, nodes = 1, switches = 0;
@@ -125,19 +135,21 @@ static int check_size(struct synth *s)
 			continue;
 		nodes *= s->value[k];
 		if (nodes > CLF_MAX_NODES)
-			return WRONG(s, s->at[k], "more than %d nodes, which is the most a topology may have", CLF_MAX_NODES);
+			return WRONG(s, s->at[k], "more than %d nodes, which is the most a topology may have",
+				     CLF_MAX_NODES);
 		if (k == KEY_NODE)
 			break;
 		groups = nodes;
 		switches += k == KEY_LEAF && s->value[KEY_RAIL] ? groups * s->value[KEY_RAIL] : groups;
 	}
 	if (switches + 1 > CLF_MAX_SWITCHES)
-		return WRONG(s, s->at[KEY_LEAF], "%llu switches, a topology may have %d", (unsigned long long) switches + 1,
-			     CLF_MAX_SWITCHES);
+		return WRONG(s, s->at[KEY_LEAF], "%llu switches, a topology may have %d",
+			     (unsigned long long) switches + 1, CLF_MAX_SWITCHES);
 	return 0;
 }
 
-static int add_group(struct clf_topo_builder *b, const char *name, uint32_t parent, uint32_t rails, uint32_t *id, struct clf_error *err)
+static int add_group(struct clf_topo_builder *b, const char *name, uint32_t parent, uint32_t rails, uint32_t *id,
+		     struct clf_error *err)
 {
 	uint32_t sw = 0;
 
@@ -152,14 +164,16 @@ static int add_group(struct clf_topo_builder *b, const char *name, uint32_t pare
 			snprintf(swname, sizeof swname, "%sr%u", name, r);
 		else
 			snprintf(swname, sizeof swname, "%s", name);
-		if (clf_topo_builder_switch(b, &(struct clf_topo_switch){ .name = swname, .group = *id, .rail = rails ? r : CLF_NONE }, &sw,
-					    err))
+		if (clf_topo_builder_switch(
+			    b, &(struct clf_topo_switch){ .name = swname, .group = *id, .rail = rails ? r : CLF_NONE },
+			    &sw, err))
 			return -1;
 	}
 	return 0;
 }
 
-static int fill_leaf(const struct synth *s, struct clf_topo_builder *b, uint32_t leaf, uint32_t nth, struct clf_error *err)
+static int fill_leaf(const struct synth *s, struct clf_topo_builder *b, uint32_t leaf, uint32_t nth,
+		     struct clf_error *err)
 {
 	uint32_t n = s->value[KEY_NODE], nvl = s->value[KEY_NVL];
 
@@ -202,9 +216,12 @@ static int add_level(const struct synth *s, struct clf_topo_builder *b, int k, u
 	return 0;
 }
 
-int clf_topo_synth_text(const char *source, int line, int column, const char *description, struct clf_topo **out, struct clf_error *err)
+int clf_topo_synth_text(const char *source, int line, int column, const char *description, struct clf_topo **out,
+			struct clf_error *err)
 {
-	struct synth s = { .source = source, .text = description, .line = line, .column = column, .err = err, .prefix = "n" };
+	struct synth s = {
+		.source = source, .text = description, .line = line, .column = column, .err = err, .prefix = "n"
+	};
 	uint32_t counter[NKEYS] = { 0 }, top = CLF_NONE;
 	int k = KEY_CORE;
 

@@ -11,7 +11,8 @@
 
 #define MAGIC UINT64_C(0x736c75726d616c63)
 
-/* Like Slurm's: a head before the address that is handed out, so free() of one and xfree() of the other's both are wrong. */
+/* Like Slurm's: a head before the address that is handed out, so free() of one and xfree() of the other's both are
+ * wrong. */
 struct head {
 	uint64_t magic;
 	size_t size;
@@ -56,7 +57,8 @@ void slurm_xfree(void **item)
 	*item = NULL;
 }
 
-void *slurm_xrecalloc(void **item, size_t count, size_t size, bool clear, bool try_, const char *file, int line, const char *func)
+void *slurm_xrecalloc(void **item, size_t count, size_t size, bool clear, bool try_, const char *file, int line,
+		      const char *func)
 {
 	size_t want = count * size;
 	struct head *h = calloc(1, sizeof(*h) + want);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 bool mock_owns(const void *p); /* from Slurm's allocator and not freed */
-size_t mock_live(void);	       /* blocks not freed */
+size_t mock_live(void);        /* blocks not freed */
 size_t mock_wrong_frees(void); /* of what was not Slurm's */
 
 #endif

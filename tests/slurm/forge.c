@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forge.c - a client that fills spank_job_env as it likes, as any program linked with libslurm can.
- * usage: forge [-A ACCOUNT] [-p PARTITION] [-l LICENCES] [-N NODES] [-e: exclusive] NAME=VALUE...   prints the job id, or Slurm's refusal (exit 1) */
+ * usage: forge [-A ACCOUNT] [-p PARTITION] [-l LICENCES] [-N NODES] [-e: exclusive] NAME=VALUE...   prints the job id,
+ * or Slurm's refusal (exit 1) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ibnet.h - an ibnetdiscover dump as records, between its parser (ibnet_parse.c) and the topology made of it (read_ibnet.c).
+/* ibnet.h - an ibnetdiscover dump as records, between its parser (ibnet_parse.c) and the topology made of it
+ * (read_ibnet.c).
  *
- * Shapes: records in file order; the ports of a record are one run. Several dumps (subnets of one cluster) may be parsed into one.
- * Memory: init/done; texts must outlive it, descriptions point into them. */
+ * Shapes: records in file order; the ports of a record are one run. Several dumps (subnets of one cluster) may be
+ * parsed into one. Memory: init/done; texts must outlive it, descriptions point into them. */
 #ifndef CLF_TOPO_READ_IBNET_H
 #define CLF_TOPO_READ_IBNET_H
 
@@ -12,7 +13,7 @@
 #define CLF_IBNET_MAX_PORT 254 /* InfiniBand architecture: ports are 1..254 */
 
 struct clf_ibnet_port {
-	uint64_t guid;	 /* port GUID of a CA's own port or of the far end, 0 = not said */
+	uint64_t guid;   /* port GUID of a CA's own port or of the far end, 0 = not said */
 	uint64_t remote; /* node GUID of the far end */
 	uint32_t speed_mbps;
 	int line;
@@ -29,7 +30,7 @@ struct clf_ibnet_rec {
 	uint32_t first_port, nports; /* as listed, not as built */
 	uint32_t device;
 	int line;
-	char kind; /* 'S', 'H', 'R' */
+	char kind;   /* 'S', 'H', 'R' */
 	uint32_t id; /* for the user: switch or node in the builder */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ibnet_parse.c - the text of ibnetdiscover, line by line.
  *
- * Dumps come out of terminals and ticket systems, so what stands around and between records is passed over: CR, log lines, headings,
- * blanks for tabs or none at all, no blank line between records. But a line that begins as a record or a link must be one: a dump that
- * was cut is an error, never a smaller fabric.
- * Source: ibnetdiscover(8) of infiniband-diags, "topology file format"; real dumps of 2006 to 2025. */
+ * Dumps come out of terminals and ticket systems, so what stands around and between records is passed over: CR, log
+ * lines, headings, blanks for tabs or none at all, no blank line between records. But a line that begins as a record or
+ * a link must be one: a dump that was cut is an error, never a smaller fabric. Source: ibnetdiscover(8) of
+ * infiniband-diags, "topology file format"; real dumps of 2006 to 2025. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct parse {
 	int other_format; /* line of `ibnetdiscover -p` output, 0 = none */
 };
 
-#define WRONG(s, ...) \
+#define WRONG(s, ...)                                                                                                  \
 	clf_fail_at((s)->err, CLF_E_PARSE, (s)->text->name, (s)->lineno, (int) ((s)->p - (s)->line) + 1, __VA_ARGS__)
 
 void clf_ibnet_done(struct clf_ibnet *net)
@@ -40,7 +40,8 @@ void clf_ibnet_done(struct clf_ibnet *net)
 static int grow(void *array, uint32_t *cap, uint32_t n, uint32_t max, size_t size, struct parse *s)
 {
 	if (n >= max)
-		return clf_fail_at(s->err, CLF_E_NOMEM, s->text->name, s->lineno, 1, "more than %u records or links", max);
+		return clf_fail_at(s->err, CLF_E_NOMEM, s->text->name, s->lineno, 1, "more than %u records or links",
+				   max);
 	if (n < *cap)
 		return 0;
 
@@ -85,7 +86,9 @@ static bool digits(struct parse *s, int base, uint64_t *out)
 	const char *from = s->p;
 
 	for (; s->p < s->end && s->p - from < 16; s->p++) {
-		int c = tolower((unsigned char) *s->p), d = isdigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+		int c = tolower((unsigned char) *s->p), d = isdigit(c)             ? c - '0'
+							    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+										   : 16;
 
 		if (d >= base)
 			break;
@@ -100,8 +103,8 @@ static int read_id(struct parse *s, char *kind, uint64_t *guid)
 {
 	const char *from = s->p;
 
-	if (is_char(s, '"') && s->p < s->end && strchr("SHR", *s->p) && (*kind = *s->p++) && is_char(s, '-') && digits(s, 16, guid) &&
-	    is_char(s, '"'))
+	if (is_char(s, '"') && s->p < s->end && strchr("SHR", *s->p) && (*kind = *s->p++) && is_char(s, '-') &&
+	    digits(s, 16, guid) && is_char(s, '"'))
 		return 0;
 	s->p = from;
 	return WRONG(s, "want an id like \"S-0002c903007b78b0\"");
@@ -153,8 +156,8 @@ static uint32_t read_speed(const struct parse *s)
 	static const struct {
 		const char *name;
 		uint32_t mbps;
-	} lanes[] = { { "SDR", 2500 },	 { "DDR", 5000 },   { "QDR", 10000 },  { "FDR10", 10000 }, { "FDR", 14000 },
-		      { "EDR", 25000 },	 { "HDR", 50000 }, { "NDR", 100000 }, { "XDR", 200000 } };
+	} lanes[] = { { "SDR", 2500 },  { "DDR", 5000 },  { "QDR", 10000 },  { "FDR10", 10000 }, { "FDR", 14000 },
+		      { "EDR", 25000 }, { "HDR", 50000 }, { "NDR", 100000 }, { "XDR", 200000 } };
 	const char *end = s->end;
 
 	while (end > s->p && isspace((unsigned char) end[-1]))
@@ -176,7 +179,8 @@ static uint32_t read_speed(const struct parse *s)
 	return 0;
 }
 
-/* Link line: [3](guid) "S-guid"[1](guid) # "description" lid 19 4xFDR, or # lid 4 lmc 0 "description" lid 3 4xFDR in a CA's record. */
+/* Link line: [3](guid) "S-guid"[1](guid) # "description" lid 19 4xFDR, or # lid 4 lmc 0 "description" lid 3 4xFDR in a
+ * CA's record. */
 static int read_link(struct parse *s)
 {
 	struct clf_ibnet *net = s->net;
@@ -224,7 +228,9 @@ static int read_link(struct parse *s)
 static int read_record(struct parse *s, char kind)
 {
 	struct clf_ibnet *net = s->net;
-	struct clf_ibnet_rec rec = { .text = s->text, .system = s->system, .device = s->device, .line = s->lineno, .first_port = net->nports };
+	struct clf_ibnet_rec rec = {
+		.text = s->text, .system = s->system, .device = s->device, .line = s->lineno, .first_port = net->nports
+	};
 	uint64_t built;
 
 	if (!digits(s, 10, &built))
@@ -234,14 +240,18 @@ static int read_record(struct parse *s, char kind)
 		return -1;
 	if (rec.kind != kind) {
 		s->p = s->line;
-		return WRONG(s, "record of a %s with an id that begins with '%c'", kind == 'S' ? "switch" : kind == 'H' ? "CA" : "router",
+		return WRONG(s, "record of a %s with an id that begins with '%c'",
+			     kind == 'S'   ? "switch"
+			     : kind == 'H' ? "CA"
+					   : "router",
 			     rec.kind);
 	}
 	blanks(s);
 	if (!is_char(s, '#'))
 		return WRONG(s, "want '#' and a description in quotes");
 	blanks(s);
-	if (read_desc(s, &rec.desc, &rec.desc_len) || grow(&net->recs, &net->cap_recs, net->nrecs, MAX_RECS, sizeof *net->recs, s))
+	if (read_desc(s, &rec.desc, &rec.desc_len) ||
+	    grow(&net->recs, &net->cap_recs, net->nrecs, MAX_RECS, sizeof *net->recs, s))
 		return -1;
 	net->recs[net->nrecs] = rec;
 	s->cur = &net->recs[net->nrecs++];
@@ -314,8 +324,8 @@ static bool is_port_report(struct parse *s)
 	return yes;
 }
 
-/* "[3]", then a blank, a quote, a GUID or an external port; "[4711.2] kernel" is somebody's log. At the end of the text anything that
- * could have become a link is one that was cut. */
+/* "[3]", then a blank, a quote, a GUID or an external port; "[4711.2] kernel" is somebody's log. At the end of the text
+ * anything that could have become a link is one that was cut. */
 static bool is_link(struct parse *s, bool last)
 {
 	uint64_t v;
@@ -387,10 +397,12 @@ int clf_ibnet_parse(struct clf_ibnet *net, const struct clf_text *text, struct c
 	for (uint32_t i = before; i < net->nrecs; i++)
 		switches += net->recs[i].kind == 'S';
 	if (s.other_format && net->nrecs == before)
-		return clf_fail_at(err, CLF_E_PARSE, text->name, s.other_format, 1,
-				   "this is the port report of 'ibnetdiscover -p'; run ibnetdiscover without -p and import that");
+		return clf_fail_at(
+			err, CLF_E_PARSE, text->name, s.other_format, 1,
+			"this is the port report of 'ibnetdiscover -p'; run ibnetdiscover without -p and import that");
 	if (net->nrecs == before)
-		return clf_fail_at(err, CLF_E_PARSE, text->name, s.lineno, 1, "no Switch, Ca or Rt record, want the output of ibnetdiscover");
+		return clf_fail_at(err, CLF_E_PARSE, text->name, s.lineno, 1,
+				   "no Switch, Ca or Rt record, want the output of ibnetdiscover");
 	if (!switches)
 		return clf_fail_at(err, CLF_E_PARSE, text->name, net->recs[net->nrecs - 1].line, 1,
 				   "no Switch record, the dump was cut or shows no fabric; this record is its last");
@@ -443,8 +455,9 @@ int clf_ibnet_index(struct clf_ibnet *net, struct clf_error *err)
 
 		if (a->guid == b->guid)
 			return clf_fail_at(err, CLF_E_PARSE, b->text->name, b->line, 1,
-					   "second record of '%c-%016llx', first on line %d of '%s'; give one dump of a fabric once", b->kind,
-					   (unsigned long long) b->guid, a->line, a->text->name);
+					   "second record of '%c-%016llx', first on line %d of '%s'; give one dump of "
+					   "a fabric once",
+					   b->kind, (unsigned long long) b->guid, a->line, a->text->name);
 	}
 	for (uint32_t i = 0; i < net->nrecs; i++)
 		for (uint32_t k = net->recs[i].first_port; k < net->recs[i].first_port + net->recs[i].nports; k++) {
@@ -453,8 +466,8 @@ int clf_ibnet_index(struct clf_ibnet *net, struct clf_error *err)
 
 			if (!far || far->kind != p->remote_kind)
 				return clf_fail_at(err, CLF_E_PARSE, net->recs[i].text->name, p->line, 1,
-						   "'%c-%016llx' has no record of its own: the dump is not complete", p->remote_kind,
-						   (unsigned long long) p->remote);
+						   "'%c-%016llx' has no record of its own: the dump is not complete",
+						   p->remote_kind, (unsigned long long) p->remote);
 		}
 	return 0;
 }

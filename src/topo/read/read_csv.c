@@ -3,11 +3,11 @@
  *
  * The first line names the columns, in any order and case; others are left alone:
  *   host (node, hostname, ip)   leaf (asw, tor)   pod (psw, spine)   core (dsw, fabric)
- * host and leaf must be there. An empty pod or core cell is "none". With the column named ASW, leaf names repeat between pods and the
- * leaf is the pair (PSW, ASW), called PSW-ASW, as in the Alibaba Lingjun data set (topo.csv: ip,DSW,PSW,ASW). Otherwise one leaf in two
- * pods, or one pod in two cores, is an error. A table is one fabric unless it has a core column: several top groups get one root
- * "top", and a finding says so. Lines are sorted, so that their order does not matter.
- * Quotes as in RFC 4180, but a value ends with its line; '#' begins a comment line. */
+ * host and leaf must be there. An empty pod or core cell is "none". With the column named ASW, leaf names repeat
+ * between pods and the leaf is the pair (PSW, ASW), called PSW-ASW, as in the Alibaba Lingjun data set (topo.csv:
+ * ip,DSW,PSW,ASW). Otherwise one leaf in two pods, or one pod in two cores, is an error. A table is one fabric unless
+ * it has a core column: several top groups get one root "top", and a finding says so. Lines are sorted, so that their
+ * order does not matter. Quotes as in RFC 4180, but a value ends with its line; '#' begins a comment line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,15 @@ static const struct {
 	const char *name;
 	int column;
 } headers[] = {
-	{ "host", HOST }, { "node", HOST },  { "hostname", HOST }, { "ip", HOST },  { "leaf", LEAF }, { "asw", LEAF },	 { "tor", LEAF },
-	{ "pod", POD },	  { "psw", POD },    { "spine", POD },	   { "core", CORE }, { "dsw", CORE },	{ "fabric", CORE },
+	{ "host", HOST }, { "node", HOST }, { "hostname", HOST }, { "ip", HOST }, { "leaf", LEAF },
+	{ "asw", LEAF },  { "tor", LEAF },  { "pod", POD },       { "psw", POD }, { "spine", POD },
+	{ "core", CORE }, { "dsw", CORE },  { "fabric", CORE },
 };
 
 struct row {
 	char *cell[NCOLUMNS]; /* NULL = empty; in csv.cells */
 	int line, column;     /* of the host */
 };
-
 
 struct csv {
 	const struct clf_text *text;
@@ -106,8 +106,8 @@ static int read_header(struct csv *c, const struct cell *cells, int n, int line)
 			if (strcasecmp(cells[i].text, headers[h].name))
 				continue;
 			if (c->index[headers[h].column] >= 0)
-				return WRONG(c, line, cells[i].column, "column '%s' means the same as column '%s'", cells[i].text,
-					     cells[c->index[headers[h].column]].text);
+				return WRONG(c, line, cells[i].column, "column '%s' means the same as column '%s'",
+					     cells[i].text, cells[c->index[headers[h].column]].text);
 			c->index[headers[h].column] = i;
 			c->pairs |= !strcasecmp(cells[i].text, "asw");
 		}
@@ -131,7 +131,8 @@ static int read_row(struct csv *c, const struct cell *cells, int n, int line)
 	}
 	r.column = cells[c->index[HOST]].column;
 	if (!r.cell[HOST] || !r.cell[LEAF])
-		return WRONG(c, line, cells[c->index[r.cell[HOST] ? LEAF : HOST]].column, "empty %s", r.cell[HOST] ? "leaf" : "host");
+		return WRONG(c, line, cells[c->index[r.cell[HOST] ? LEAF : HOST]].column, "empty %s",
+			     r.cell[HOST] ? "leaf" : "host");
 	if (c->n == CLF_MAX_NODES)
 		return clf_fail_at(c->err, CLF_E_NOMEM, c->text->name, line, 1, "more than %d hosts", CLF_MAX_NODES);
 	if (c->n == c->cap) {
@@ -191,16 +192,21 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Rows are sorted from the top down, so a group is new exactly when its name differs from the row before. */
-static int add_group(struct csv *c, const struct row *r, const char *what, const char *name, uint32_t parent, uint32_t *id)
+static int add_group(struct csv *c, const struct row *r, const char *what, const char *name, uint32_t parent,
+		     uint32_t *id)
 {
 	struct clf_error why = { 0 };
 	uint32_t sw;
 
 	if (clf_topo_builder_group(c->b, name, id, &why) ||
-	    clf_topo_builder_switch(c->b, &(struct clf_topo_switch){ .name = name, .group = *id, .rail = CLF_NONE }, &sw, &why)) {
+	    clf_topo_builder_switch(c->b, &(struct clf_topo_switch){ .name = name, .group = *id, .rail = CLF_NONE },
+				    &sw, &why)) {
 		if (why.code == CLF_E_CONFLICT)
-			return WRONG(c, r->line, 1, "%s '%s' is in two places of the fabric, or two levels share this name", what, name);
-		return clf_fail_at(c->err, why.code == CLF_E_INVALID ? CLF_E_PARSE : why.code, c->text->name, r->line, 1, "%s", why.text);
+			return WRONG(c, r->line, 1,
+				     "%s '%s' is in two places of the fabric, or two levels share this name", what,
+				     name);
+		return clf_fail_at(c->err, why.code == CLF_E_INVALID ? CLF_E_PARSE : why.code, c->text->name, r->line,
+				   1, "%s", why.text);
 	}
 	return parent == CLF_NONE ? 0 : clf_topo_builder_parent(c->b, *id, parent, c->err);
 }
@@ -211,8 +217,8 @@ static int add_node(struct csv *c, const struct row *r, uint32_t leaf)
 	uint32_t id;
 
 	if (clf_topo_builder_node(c->b, r->cell[HOST], &id, &why))
-		return clf_fail_at(c->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, c->text->name, r->line, r->column, "%s",
-				   why.text);
+		return clf_fail_at(c->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, c->text->name, r->line,
+				   r->column, "%s", why.text);
 	return clf_topo_builder_place(c->b, id, leaf, c->err);
 }
 
@@ -259,7 +265,8 @@ static int build(struct csv *c)
 				return -1;
 		}
 		if (new || compare(r->cell[LEAF], r[-1].cell[LEAF])) {
-			snprintf(pair, sizeof pair, "%.*s-%.*s", CLF_NAME_MAX, r->cell[POD] ?: "", CLF_NAME_MAX, r->cell[LEAF]);
+			snprintf(pair, sizeof pair, "%.*s-%.*s", CLF_NAME_MAX, r->cell[POD] ?: "", CLF_NAME_MAX,
+				 r->cell[LEAF]);
 			if (add_group(c, r, "leaf", c->pairs && r->cell[POD] ? pair : r->cell[LEAF], pod, &leaf))
 				return -1;
 		}
@@ -273,7 +280,8 @@ static int read_csv(const struct clf_text *text, struct clf_topo **out, struct c
 {
 	CLF_CLEANUP(csv_done) struct csv c = { .text = text, .err = err };
 
-	/* A cell and its NUL never need more than the cell and its comma or line end; one more for a last line without one. */
+	/* A cell and its NUL never need more than the cell and its comma or line end; one more for a last line without
+	 * one. */
 	c.cells = malloc(text->len + 2);
 	c.b = clf_topo_builder_create("csv", err);
 	if (!c.cells || !c.b)

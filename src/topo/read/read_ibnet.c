@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* read_ibnet.c - the output of ibnetdiscover as a physical fabric; the tree is derived from it (topo_derive.c).
  *
- * A host is the first word of a CA's description when the second is a device name ("n1 mlx5_0"), which is what rdma-ndd writes. A
- * description that the firmware left names nobody: such a CA is a finding with its GUID. A system GUID joins no HCAs to a host (there
- * is one for each HCA), but it joins the chips of a chassis. Aggregation Nodes (SHARP) are never hosts. */
+ * A host is the first word of a CA's description when the second is a device name ("n1 mlx5_0"), which is what rdma-ndd
+ * writes. A description that the firmware left names nobody: such a CA is a finding with its GUID. A system GUID joins
+ * no HCAs to a host (there is one for each HCA), but it joins the chips of a chassis. Aggregation Nodes (SHARP) are
+ * never hosts. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "topo/topo_builder.h"
 
 #define DEVICE_AGGREGATION 0xcf09
-#define BASE_NAME_MAX	   40 /* with a GUID behind it a switch name stays under the 64 characters that Slurm takes */
+#define BASE_NAME_MAX      40 /* with a GUID behind it a switch name stays under the 64 characters that Slurm takes */
 
 struct ibnet {
 	struct clf_ibnet net;
@@ -37,7 +38,8 @@ static void ibnet_done(struct ibnet *n)
 /* "node12 mlx5_0", "node12 HCA-3", "node12 ibp11s0f0": the host's name into out. */
 static bool host_name(const char *desc, uint32_t len, char out[CLF_NAME_MAX])
 {
-	static const char *const devices[] = { "mlx4_", "mlx5_", "HCA-", "hfi1_", "ibp", "ibs", "ibo", "ib", "qib", "mthca", "irdma", "bnxt_re" };
+	static const char *const devices[] = { "mlx4_", "mlx5_", "HCA-", "hfi1_", "ibp",   "ibs",
+					       "ibo",   "ib",    "qib",  "mthca", "irdma", "bnxt_re" };
 	const char *p = desc, *end = desc + len, *device;
 	uint32_t n;
 
@@ -55,8 +57,8 @@ static bool host_name(const char *desc, uint32_t len, char out[CLF_NAME_MAX])
 	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
 		size_t k = strlen(devices[i]);
 
-		if ((size_t) (end - device) <= k || strncmp(device, devices[i], k) || !isdigit((unsigned char) device[k]) ||
-		    memchr(device, ' ', end - device))
+		if ((size_t) (end - device) <= k || strncmp(device, devices[i], k) ||
+		    !isdigit((unsigned char) device[k]) || memchr(device, ' ', end - device))
 			continue;
 		snprintf(out, CLF_NAME_MAX, "%.*s", (int) n, p);
 		return true;
@@ -71,7 +73,8 @@ static bool is_aggregation(const struct clf_ibnet_rec *r)
 
 static bool is_default_host(const char *name)
 {
-	static const char *const names[] = { "localhost", "localhost.localdomain", "ubuntu", "debian", "linux", "none", "host" };
+	static const char *const names[] = { "localhost", "localhost.localdomain", "ubuntu", "debian", "linux", "none",
+					     "host" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcasecmp(name, names[i]))
@@ -79,7 +82,8 @@ static bool is_default_host(const char *name)
 	return false;
 }
 
-/* "MF0;leaf01:MQM9700/U1" -> "leaf01" and "U1"; "MF0;core1:MCS8500/L16/U2" -> "core1" and "L16.U2"; other texts as they are. */
+/* "MF0;leaf01:MQM9700/U1" -> "leaf01" and "U1"; "MF0;core1:MCS8500/L16/U2" -> "core1" and "L16.U2"; other texts as they
+ * are. */
 static void switch_name(const struct clf_ibnet_rec *r, char base[CLF_NAME_MAX], char chip[CLF_NAME_MAX])
 {
 	char text[CLF_NAME_MAX];
@@ -123,7 +127,8 @@ static uint32_t times(const struct ibnet *n, const char *name)
 	return count;
 }
 
-/* The system's name when one switch has it, else with the chip, else with the GUID: none of it depends on the order of records. */
+/* The system's name when one switch has it, else with the chip, else with the GUID: none of it depends on the order of
+ * records. */
 static void final_name(const struct ibnet *n, const struct clf_ibnet_rec *r, char out[CLF_NAME_MAX])
 {
 	char base[CLF_NAME_MAX], chip[CLF_NAME_MAX], full[2 * CLF_NAME_MAX];
@@ -135,7 +140,8 @@ static void final_name(const struct ibnet *n, const struct clf_ibnet_rec *r, cha
 	else if (*base && *chip && strlen(full) < 64 && times(n, full) == 1)
 		snprintf(out, CLF_NAME_MAX, "%.*s", CLF_NAME_MAX - 1, full);
 	else
-		snprintf(out, CLF_NAME_MAX, "%.*s-%016llx", BASE_NAME_MAX, *base ? base : "switch", (unsigned long long) r->guid);
+		snprintf(out, CLF_NAME_MAX, "%.*s-%016llx", BASE_NAME_MAX, *base ? base : "switch",
+			 (unsigned long long) r->guid);
 }
 
 static int by_system(const void *a, const void *b)
@@ -168,7 +174,9 @@ static int add_switches(struct ibnet *n)
 	for (uint32_t i = 0; i < n->net.nrecs; i++) {
 		struct clf_ibnet_rec *r = &n->net.recs[i];
 		char name[CLF_NAME_MAX];
-		struct clf_topo_switch sw = { .name = name, .guid = r->guid, .system = r->system, .group = CLF_NONE, .rail = CLF_NONE };
+		struct clf_topo_switch sw = {
+			.name = name, .guid = r->guid, .system = r->system, .group = CLF_NONE, .rail = CLF_NONE
+		};
 		struct clf_error why = { 0 };
 
 		if (r->kind == 'H')
@@ -180,8 +188,8 @@ static int add_switches(struct ibnet *n)
 		sw.kind = r->kind == 'R' ? CLF_ROUTER : shared ? CLF_SWITCH_CHASSIS_CHIP : CLF_SWITCH;
 		final_name(n, r, name);
 		if (clf_topo_builder_switch(n->b, &sw, &r->id, &why))
-			return clf_fail_at(n->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, r->text->name, r->line, 1, "%s",
-					   why.text);
+			return clf_fail_at(n->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, r->text->name,
+					   r->line, 1, "%s", why.text);
 	}
 	return 0;
 }
@@ -214,17 +222,18 @@ static int add_hosts(struct ibnet *n)
 		if (!host_name(r->desc, r->desc_len, name)) {
 			snprintf(id, sizeof id, "H-%016llx", (unsigned long long) r->guid);
 			where(n, r, place, sizeof place);
-			if (clf_topo_builder_finding(n->b, CLF_FINDING_WARN, "ca-unnamed", id, n->err,
-						     "description '%.*s' names no host; %s; start rdma-ndd on its host and import again",
-						     (int) r->desc_len, r->desc, place))
+			if (clf_topo_builder_finding(
+				    n->b, CLF_FINDING_WARN, "ca-unnamed", id, n->err,
+				    "description '%.*s' names no host; %s; start rdma-ndd on its host and import again",
+				    (int) r->desc_len, r->desc, place))
 				return -1;
 			continue;
 		}
 		if (clf_strmap_find(&n->hosts, name, &r->id))
 			continue;
 		if (clf_topo_builder_node(n->b, name, &r->id, &why))
-			return clf_fail_at(n->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, r->text->name, r->line, 1, "%s",
-					   why.text);
+			return clf_fail_at(n->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, r->text->name,
+					   r->line, 1, "%s", why.text);
 		if (clf_strmap_add(&n->hosts, name, r->id, n->err))
 			return -1;
 		if (is_default_host(name) &&
@@ -235,8 +244,8 @@ static int add_hosts(struct ibnet *n)
 	return 0;
 }
 
-static int link_finding(struct ibnet *n, const struct clf_ibnet_rec *r, const struct clf_ibnet_port *p, enum clf_finding_level level,
-			const char *code, const char *text)
+static int link_finding(struct ibnet *n, const struct clf_ibnet_rec *r, const struct clf_ibnet_port *p,
+			enum clf_finding_level level, const char *code, const char *text)
 {
 	char subject[CLF_NAME_MAX + 24], name[CLF_NAME_MAX];
 
@@ -248,17 +257,20 @@ static int link_finding(struct ibnet *n, const struct clf_ibnet_rec *r, const st
 	return clf_topo_builder_finding(n->b, level, code, subject, n->err, "%s", text);
 }
 
-/* Both ends of a cable list it. Returns the other end's view, NULL when it has none; *skip when this cable is not ours to add. */
-static int other_end(struct ibnet *n, const struct clf_ibnet_rec *r, const struct clf_ibnet_port *p, const struct clf_ibnet_rec *far,
-		     struct clf_ibnet_port **back, bool *skip)
+/* Both ends of a cable list it. Returns the other end's view, NULL when it has none; *skip when this cable is not ours
+ * to add. */
+static int other_end(struct ibnet *n, const struct clf_ibnet_rec *r, const struct clf_ibnet_port *p,
+		     const struct clf_ibnet_rec *far, struct clf_ibnet_port **back, bool *skip)
 {
 	*back = clf_ibnet_port_of(&n->net, far, p->remote_port);
 	if (!*back) {
 		if (far == &n->net.recs[n->net.nrecs - 1])
 			return clf_fail_at(n->err, CLF_E_PARSE, far->text->name, far->line, 1,
-					   "the last record does not list port %d, which line %d connects: the dump is not complete",
+					   "the last record does not list port %d, which line %d connects: the dump is "
+					   "not complete",
 					   p->remote_port, p->line);
-		return link_finding(n, r, p, CLF_FINDING_WARN, "link-one-sided", "the far end does not list this cable");
+		return link_finding(n, r, p, CLF_FINDING_WARN, "link-one-sided",
+				    "the far end does not list this cable");
 	}
 	if ((*back)->remote != r->guid || (*back)->remote_port != p->port) {
 		*skip = true;
@@ -282,9 +294,11 @@ static int add_link(struct ibnet *n, const struct clf_ibnet_rec *r, const struct
 	if (skip)
 		return 0;
 	if (far == r)
-		return link_finding(n, r, p, CLF_FINDING_INFO, "link-loop", "a cable from a switch to itself; left out");
+		return link_finding(n, r, p, CLF_FINDING_INFO, "link-loop",
+				    "a cable from a switch to itself; left out");
 	if (a->kind == 'H' && b->kind == 'H')
-		return link_finding(n, r, p, CLF_FINDING_INFO, "link-back-to-back", "a cable between two hosts; left out");
+		return link_finding(n, r, p, CLF_FINDING_INFO, "link-back-to-back",
+				    "a cable between two hosts; left out");
 	pb = back;
 	if (a->kind == 'H' || (b->kind != 'H' && b->guid < a->guid)) {
 		a = far;
@@ -311,17 +325,20 @@ static int add_link(struct ibnet *n, const struct clf_ibnet_rec *r, const struct
 		return -1;
 	if (other == p->speed_mbps)
 		return 0;
-	return link_finding(n, r, p, CLF_FINDING_WARN, "link-speed-differs", "the two ends of this cable name different speeds; the lower one counts");
+	return link_finding(n, r, p, CLF_FINDING_WARN, "link-speed-differs",
+			    "the two ends of this cable name different speeds; the lower one counts");
 }
 
 static int summarise(struct ibnet *n, const char *file)
 {
-	if (n->net.noise && clf_topo_builder_finding(n->b, CLF_FINDING_INFO, "noise-lines", file, n->err,
-						     "%u lines are no part of a dump and were passed over, the first is line %u",
-						     n->net.noise, n->net.noise_line))
+	if (n->net.noise &&
+	    clf_topo_builder_finding(n->b, CLF_FINDING_INFO, "noise-lines", file, n->err,
+				     "%u lines are no part of a dump and were passed over, the first is line %u",
+				     n->net.noise, n->net.noise_line))
 		return -1;
-	if (n->lid_unset && clf_topo_builder_finding(n->b, CLF_FINDING_WARN, "lid-unset", file, n->err,
-						     "%u ports have LID 65535: the subnet manager has not set them up", n->lid_unset))
+	if (n->lid_unset &&
+	    clf_topo_builder_finding(n->b, CLF_FINDING_WARN, "lid-unset", file, n->err,
+				     "%u ports have LID 65535: the subnet manager has not set them up", n->lid_unset))
 		return -1;
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* read_slurm_conf.c - Slurm's topology.conf for topology/tree.
  *
- * What makes slurmctld stop is an error here; what it only warns of, or takes silently (a switch under two parents: the last wins),
- * is a finding with the line. A node in two leaves stays in the first.
- * Source: topology.conf(5), and slurmctld's reading of it (plugins topology/tree, 22.05 and 26.11). */
+ * What makes slurmctld stop is an error here; what it only warns of, or takes silently (a switch under two parents: the
+ * last wins), is a finding with the line. A node in two leaves stays in the first. Source: topology.conf(5), and
+ * slurmctld's reading of it (plugins topology/tree, 22.05 and 26.11). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "topo/topo_builder.h"
 
 #define MAX_SWITCH_NAME 64
-#define MAX_VALUE	1048576
+#define MAX_VALUE       1048576
 
 struct value {
 	char *text; /* owned; NULL = key not given */
@@ -106,7 +106,8 @@ static int read_value(struct slurm *s, struct value *v)
 		s->p++;
 	for (; !rc; s->p++) {
 		join_lines(s);
-		if (s->p >= s->end || *s->p == '\n' || (quoted ? *s->p == '"' : isspace((unsigned char) *s->p) || *s->p == '#'))
+		if (s->p >= s->end || *s->p == '\n' ||
+		    (quoted ? *s->p == '"' : isspace((unsigned char) *s->p) || *s->p == '#'))
 			break;
 		rc = clf_buf_add(&buf, s->p, 1, s->err);
 	}
@@ -141,14 +142,17 @@ static int read_pair(struct slurm *s, struct entry **e)
 
 	skip_blank(s);
 	if (!len || s->p >= s->end || *s->p != '=')
-		return WRONG(s, line, at, "want KEY=VALUE, a line is 'SwitchName=NAME Nodes=LIST' or 'SwitchName=NAME Switches=LIST'");
+		return WRONG(
+			s, line, at,
+			"want KEY=VALUE, a line is 'SwitchName=NAME Nodes=LIST' or 'SwitchName=NAME Switches=LIST'");
 	s->p++;
 	skip_blank(s);
 	if (is_key(key, len, "SwitchName")) {
 		if (*e)
 			return WRONG(s, line, at, "second SwitchName on one line");
 		if (s->n == CLF_MAX_SWITCHES)
-			return clf_fail_at(s->err, CLF_E_NOMEM, s->text->name, line, at, "more than %d switches", CLF_MAX_SWITCHES);
+			return clf_fail_at(s->err, CLF_E_NOMEM, s->text->name, line, at, "more than %d switches",
+					   CLF_MAX_SWITCHES);
 		if (s->n == s->cap) {
 			uint32_t cap = s->cap ? 2 * s->cap : 64;
 			struct entry *p = realloc(s->e, cap * sizeof *p);
@@ -162,7 +166,8 @@ static int read_pair(struct slurm *s, struct entry **e)
 		**e = (struct entry){ .parent = CLF_NONE, .group = CLF_NONE };
 		v = &(*e)->name;
 	} else if (is_key(key, len, "BlockName") || is_key(key, len, "BlockSizes")) {
-		return WRONG(s, line, at, "this file is for topology/block; want the SwitchName lines of topology/tree");
+		return WRONG(s, line, at,
+			     "this file is for topology/block; want the SwitchName lines of topology/tree");
 	} else if (is_key(key, len, "Include")) {
 		return WRONG(s, line, at, "Include is not followed; give the file with the SwitchName lines itself");
 	} else if (!*e) {
@@ -174,7 +179,8 @@ static int read_pair(struct slurm *s, struct entry **e)
 	} else if (is_key(key, len, "LinkSpeed")) {
 		v = &speed; /* Slurm ignores it, its unit is free */
 	} else {
-		return WRONG(s, line, at, "unknown key '%.*s', want SwitchName, Nodes, Switches or LinkSpeed", (int) len, key);
+		return WRONG(s, line, at, "unknown key '%.*s', want SwitchName, Nodes, Switches or LinkSpeed",
+			     (int) len, key);
 	}
 	if (v->text)
 		return WRONG(s, line, at, "'%.*s' is there twice", (int) len, key);
@@ -191,14 +197,15 @@ static int end_line(struct slurm *s, struct entry *e)
 	if (!e)
 		return 0;
 	if (strlen(e->name.text) > MAX_SWITCH_NAME)
-		return WRONG(s, e->name.line, e->name.column, "switch name of %zu characters, slurmctld takes at most %d", strlen(e->name.text),
+		return WRONG(s, e->name.line, e->name.column,
+			     "switch name of %zu characters, slurmctld takes at most %d", strlen(e->name.text),
 			     MAX_SWITCH_NAME);
 	if (e->nodes.text && e->switches.text)
-		return WRONG(s, e->switches.line, e->switches.column, "switch '%s' has Nodes and Switches, slurmctld stops at both",
-			     e->name.text);
+		return WRONG(s, e->switches.line, e->switches.column,
+			     "switch '%s' has Nodes and Switches, slurmctld stops at both", e->name.text);
 	if (clf_strmap_find(&s->by_name, e->name.text, &first))
-		return WRONG(s, e->name.line, e->name.column, "switch '%s' is there twice, first on line %d", e->name.text,
-			     s->e[first].name.line);
+		return WRONG(s, e->name.line, e->name.column, "switch '%s' is there twice, first on line %d",
+			     e->name.text, s->e[first].name.line);
 	return clf_strmap_add(&s->by_name, e->name.text, (uint32_t) (e - s->e), s->err);
 }
 
@@ -215,7 +222,8 @@ static int read_lines(struct slurm *s)
 		if (s->p < s->end)
 			newline(s);
 	}
-	return s->n ? 0 : WRONG(s, s->line, 1, "no SwitchName line; slurmctld does not start with an empty topology.conf");
+	return s->n ? 0
+		    : WRONG(s, s->line, 1, "no SwitchName line; slurmctld does not start with an empty topology.conf");
 }
 
 /* Hosts or switch names of a value; a bad expression is told at its place. */
@@ -225,7 +233,8 @@ static int expand(struct slurm *s, const struct value *v, size_t max, struct clf
 
 	if (!v->text || !clf_hostlist_expand(v->text, max, out, &why))
 		return 0;
-	return clf_fail_at(s->err, why.code, s->text->name, v->line, v->column + (why.column ? why.column - 1 : 0), "%s", why.text);
+	return clf_fail_at(s->err, why.code, s->text->name, v->line, v->column + (why.column ? why.column - 1 : 0),
+			   "%s", why.text);
 }
 
 static int find_children(struct slurm *s, uint32_t i)
@@ -239,15 +248,17 @@ static int find_children(struct slurm *s, uint32_t i)
 		uint32_t c;
 
 		if (!clf_strmap_find(&s->by_name, names.v[k], &c))
-			return WRONG(s, e->switches.line, e->switches.column, "switch '%s' has a child '%s' that no line defines", e->name.text,
-				     names.v[k]);
+			return WRONG(s, e->switches.line, e->switches.column,
+				     "switch '%s' has a child '%s' that no line defines", e->name.text, names.v[k]);
 		if (c == i)
-			return WRONG(s, e->switches.line, e->switches.column, "switch '%s' is its own child", e->name.text);
+			return WRONG(s, e->switches.line, e->switches.column, "switch '%s' is its own child",
+				     e->name.text);
 		if (s->e[c].parent != CLF_NONE && s->e[c].parent != i &&
-		    clf_topo_builder_finding(s->b, CLF_FINDING_ERROR, "switch-two-parents", names.v[k], s->err,
-					     "is below '%s' (line %d) and below '%s' (line %d); slurmctld keeps the last without a word",
-					     s->e[s->e[c].parent].name.text, s->e[s->e[c].parent].switches.line, e->name.text,
-					     e->switches.line))
+		    clf_topo_builder_finding(
+			    s->b, CLF_FINDING_ERROR, "switch-two-parents", names.v[k], s->err,
+			    "is below '%s' (line %d) and below '%s' (line %d); slurmctld keeps the last without a word",
+			    s->e[s->e[c].parent].name.text, s->e[s->e[c].parent].switches.line, e->name.text,
+			    e->switches.line))
 			return -1;
 		s->e[c].parent = i;
 	}
@@ -269,15 +280,17 @@ static int find_nodes(struct slurm *s, uint32_t i, struct clf_strmap *seen)
 			const struct entry *first = &s->e[s->leaf_of[id]];
 			bool same = s->leaf_of[id] == i;
 
-			if (clf_topo_builder_finding(s->b, same ? CLF_FINDING_WARN : CLF_FINDING_ERROR, same ? "node-repeated" : "node-two-leaves",
-						     names.v[k], s->err, "is in '%s' (line %d) and again in '%s' (line %d); the first is kept",
-						     first->name.text, first->nodes.line, e->name.text, e->nodes.line))
+			if (clf_topo_builder_finding(
+				    s->b, same ? CLF_FINDING_WARN : CLF_FINDING_ERROR,
+				    same ? "node-repeated" : "node-two-leaves", names.v[k], s->err,
+				    "is in '%s' (line %d) and again in '%s' (line %d); the first is kept",
+				    first->name.text, first->nodes.line, e->name.text, e->nodes.line))
 				return -1;
 			continue;
 		}
 		if (clf_topo_builder_node(s->b, names.v[k], &id, &why))
-			return clf_fail_at(s->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, s->text->name, e->nodes.line,
-					   e->nodes.column, "%s", why.text);
+			return clf_fail_at(s->err, why.code == CLF_E_NOMEM ? CLF_E_NOMEM : CLF_E_PARSE, s->text->name,
+					   e->nodes.line, e->nodes.column, "%s", why.text);
 		if (clf_strmap_add(seen, names.v[k], id, s->err))
 			return -1;
 		s->leaf_of[id] = i;
@@ -287,7 +300,8 @@ static int find_nodes(struct slurm *s, uint32_t i, struct clf_strmap *seen)
 	return 0;
 }
 
-/* Follow each switch upwards; a walk that is longer than the levels allowed is a cycle, or a tree that slurmctld refuses. */
+/* Follow each switch upwards; a walk that is longer than the levels allowed is a cycle, or a tree that slurmctld
+ * refuses. */
 static int check_tree(struct slurm *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -295,10 +309,11 @@ static int check_tree(struct slurm *s)
 
 		while ((up = s->e[up].parent) != CLF_NONE && ++depth <= CLF_MAX_LEVELS)
 			if (up == i)
-				return WRONG(s, s->e[i].name.line, s->e[i].name.column, "switch '%s' is above itself", s->e[i].name.text);
+				return WRONG(s, s->e[i].name.line, s->e[i].name.column, "switch '%s' is above itself",
+					     s->e[i].name.text);
 		if (up != CLF_NONE)
-			return WRONG(s, s->e[i].name.line, s->e[i].name.column, "more than %d levels of switches above '%s'", CLF_MAX_LEVELS,
-				     s->e[i].name.text);
+			return WRONG(s, s->e[i].name.line, s->e[i].name.column,
+				     "more than %d levels of switches above '%s'", CLF_MAX_LEVELS, s->e[i].name.text);
 	}
 	return 0;
 }
@@ -313,11 +328,14 @@ static int build(struct slurm *s)
 
 		if (e->used && clf_topo_builder_group(s->b, e->name.text, &e->group, &why))
 			return WRONG(s, e->name.line, e->name.column, "%s", why.text);
-		if (!e->used && clf_topo_builder_finding(s->b, CLF_FINDING_WARN, "switch-empty", e->name.text, s->err,
-							 "no node below it (line %d), so it is not part of the tree", e->name.line))
+		if (!e->used &&
+		    clf_topo_builder_finding(s->b, CLF_FINDING_WARN, "switch-empty", e->name.text, s->err,
+					     "no node below it (line %d), so it is not part of the tree", e->name.line))
 			return -1;
-		if (clf_topo_builder_switch(s->b, &(struct clf_topo_switch){ .name = e->name.text, .group = e->group, .rail = CLF_NONE }, &sw,
-					    &why))
+		if (clf_topo_builder_switch(
+			    s->b,
+			    &(struct clf_topo_switch){ .name = e->name.text, .group = e->group, .rail = CLF_NONE }, &sw,
+			    &why))
 			return WRONG(s, e->name.line, e->name.column, "%s", why.text);
 		if (e->used && e->parent == CLF_NONE && !roots++)
 			first_root = i;
@@ -327,8 +345,9 @@ static int build(struct slurm *s)
 		    clf_topo_builder_parent(s->b, s->e[i].group, s->e[s->e[i].parent].group, s->err))
 			return -1;
 	if (roots > 1)
-		return clf_topo_builder_finding(s->b, CLF_FINDING_WARN, "several-trees", s->e[first_root].name.text, s->err,
-						"no switch reaches all nodes: %u separate trees, and no job can span two", roots);
+		return clf_topo_builder_finding(
+			s->b, CLF_FINDING_WARN, "several-trees", s->e[first_root].name.text, s->err,
+			"no switch reaches all nodes: %u separate trees, and no job can span two", roots);
 	return 0;
 }
 
@@ -343,7 +362,12 @@ static int place(struct slurm *s, const struct clf_strmap *seen)
 static int read_slurm(const struct clf_text *text, struct clf_topo **out, struct clf_error *err)
 {
 	CLF_CLEANUP(slurm_done)
-	struct slurm s = { .text = text, .err = err, .p = text->data, .end = text->data + text->len, .line_start = text->data, .line = 1 };
+	struct slurm s = { .text = text,
+			   .err = err,
+			   .p = text->data,
+			   .end = text->data + text->len,
+			   .line_start = text->data,
+			   .line = 1 };
 	CLF_CLEANUP(clf_strmap_done) struct clf_strmap seen = { .copy = true };
 
 	s.b = clf_topo_builder_create("slurm", err);

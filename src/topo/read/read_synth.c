@@ -19,7 +19,8 @@ static int read_synth(const struct clf_text *text, struct clf_topo **out, struct
 		if (strspn(line, " \t") >= len || *line == '#')
 			continue;
 		if (description)
-			return clf_fail_at(err, CLF_E_PARSE, text->name, it.line, 1, "second line, a description is one line");
+			return clf_fail_at(err, CLF_E_PARSE, text->name, it.line, 1,
+					   "second line, a description is one line");
 		description = strndup(line, len);
 		if (!description)
 			return clf_fail(err, CLF_E_NOMEM, "out of memory");

@@ -50,11 +50,13 @@ static const struct clf_reader *recognise(const struct clf_text *text)
 		if (*line == '{')
 			return &clf_reader_json;
 		if (starts(line, len, "vendid=") || starts(line, len, "switchguid=") || starts(line, len, "caguid=") ||
-		    starts(line, len, "CA ") || starts(line, len, "SW ") || starts(line, len, "Switch\t") || starts(line, len, "Switch "))
+		    starts(line, len, "CA ") || starts(line, len, "SW ") || starts(line, len, "Switch\t") ||
+		    starts(line, len, "Switch "))
 			return &clf_reader_ibnet;
 		if (starts(line, len, "SwitchName") || starts(line, len, "BlockName"))
 			return &clf_reader_slurm;
-		if (starts(line, len, "dragonfly ") || starts(line, len, "pod:") || starts(line, len, "leaf:") || starts(line, len, "core:"))
+		if (starts(line, len, "dragonfly ") || starts(line, len, "pod:") || starts(line, len, "leaf:") ||
+		    starts(line, len, "core:"))
 			return &clf_reader_synth;
 		if (!table && memchr(line, ',', len))
 			table = &clf_reader_csv;
@@ -74,15 +76,16 @@ static int load_text(const struct clf_reader **r, const char *path, struct clf_t
 		return -1;
 	if (!*r && !(*r = recognise(text)))
 		return clf_fail_at(err, CLF_E_PARSE, text->name, 1, 1,
-				   "not a topology: want closfold's JSON, ibnetdiscover text, topology.conf, a table or a synth description");
+				   "not a topology: want closfold's JSON, ibnetdiscover text, topology.conf, a table "
+				   "or a synth description");
 	if (text->len > (*r)->max_bytes)
-		return clf_fail_at(err, CLF_E_NOMEM, text->name, 0, 0, "%zu bytes, a file for '%s' may have %zu", text->len, (*r)->name,
-				   (*r)->max_bytes);
+		return clf_fail_at(err, CLF_E_NOMEM, text->name, 0, 0, "%zu bytes, a file for '%s' may have %zu",
+				   text->len, (*r)->name, (*r)->max_bytes);
 	return 0;
 }
 
-static int load_all(const struct clf_reader *r, const char *const *paths, size_t n, struct clf_text *texts, const struct clf_text **list,
-		    struct clf_topo **out, struct clf_error *err)
+static int load_all(const struct clf_reader *r, const char *const *paths, size_t n, struct clf_text *texts,
+		    const struct clf_text **list, struct clf_topo **out, struct clf_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		list[i] = &texts[i];
@@ -94,7 +97,8 @@ static int load_all(const struct clf_reader *r, const char *const *paths, size_t
 	return n == 1 ? r->read(&texts[0], out, err) : r->read_many(list, n, out, err);
 }
 
-int clf_topo_load_many(const char *reader, const char *const *paths, size_t n, struct clf_topo **out, struct clf_error *err)
+int clf_topo_load_many(const char *reader, const char *const *paths, size_t n, struct clf_topo **out,
+		       struct clf_error *err)
 {
 	const struct clf_reader *r = NULL;
 	CLF_AUTO_FREE struct clf_text *texts = calloc(n, sizeof *texts);

@@ -219,7 +219,7 @@ int main(void)
 		return 1;
 	}
 	for (int i = 2; i <= 9; i++) {
-		char n[8];
+		char n[16];
 
 		snprintf(n, sizeof n, "n%d", i);
 		if (clf_strv_add(&nodes, n, &err))
