@@ -19,7 +19,7 @@ static void take_account(struct clf_subject *s)
 
 	if (!from || !*from)
 		return;
-	for (; from[n] && n < CLF_POLICY_WORD_MAX; n++)
+	for (; n < CLF_POLICY_WORD_MAX && from[n]; n++)
 		s->account_buf[n] = from[n] >= 'A' && from[n] <= 'Z' ? (char) (from[n] - 'A' + 'a') : from[n];
 	s->account = s->account_buf;
 }

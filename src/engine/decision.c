@@ -29,7 +29,7 @@ const char *clf_safe(const char *s, struct clf_safe *buf)
 	const size_t max = 40;
 	size_t n = 0;
 
-	for (; s[n] && n < max; n++) {
+	for (; n < max && s[n]; n++) {
 		unsigned char c = (unsigned char) s[n];
 		bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 			  strchr("._:/@+,-", c);

@@ -324,7 +324,7 @@ static uint32_t winner(struct derive *d, const uint32_t *v, uint32_t n, const ui
 
 		if (best == CLF_NONE || d->vote[r] > d->vote[best] ||
 		    (d->vote[r] == d->vote[best] &&
-		     (weight[r] > weight[best] || (weight[r] == weight[best] && r < best))))
+		     (weight[r] > weight[best] || (r < best && weight[r] == weight[best]))))
 			best = r;
 	}
 	for (uint32_t k = 0; k < n; k++)
