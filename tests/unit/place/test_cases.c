@@ -69,8 +69,7 @@ static void run(const char *dir, const char *name)
 {
 	CLF_CLEANUP(clf_topo_destroyp) struct clf_topo *t = NULL;
 	CLF_CLEANUP(clf_bitmap_destroyp)
-	struct clf_bitmap *set = NULL,
-			  *busy = NULL, *eligible = NULL, *required = NULL;
+	struct clf_bitmap *set = NULL, *busy = NULL, *eligible = NULL, *required = NULL;
 	CLF_CLEANUP(clf_buf_done) struct clf_buf got = CLF_BUF_INIT(65536);
 	CLF_AUTO_FREE char *request = NULL;
 	struct clf_request req = { 0 };

@@ -55,8 +55,7 @@ int main(void)
 
 	s = story(3, "n[1-2],n5,n9", NULL, CLF_OBJECTIVE_LEX);
 	says(s, "3 nodes on 1 leaf in 1 pod: no free set is better, proven (objective lex)\n");
-	says(s,
-	     "7 other leaves would do as well, with as many free nodes or more; the first of the tightest is taken");
+	says(s, "7 other leaves would do as well, with as many free nodes or more; the first of the tightest is taken");
 	says(s, "largest job now: 4 nodes in one leaf, 12 in one pod, 32 in all");
 	silent(s, "would do alone");
 	silent(s, "required");
