@@ -57,11 +57,20 @@ static bool node_is(const json_t *r, const char *node)
 	return false;
 }
 
-bool clf_query_match(const struct clf_query *q, const json_t *r)
+static bool job_is(const json_t *r, uint32_t job_id, const struct clf_strmap *decisions)
+{
+	json_int_t job = json_integer_value(at(r, "unmapped", "closfold", "job_id"));
+	const char *decision = json_string_value(at(r, "unmapped", "closfold", "decision_id"));
+	uint32_t unused;
+
+	return job == job_id || (!job && decision && decisions && clf_strmap_find(decisions, decision, &unused));
+}
+
+bool clf_query_match(const struct clf_query *q, const struct clf_strmap *decisions, const json_t *r)
 {
 	json_int_t time = json_integer_value(json_object_get(r, "time"));
 
-	if (q->job_id && json_integer_value(at(r, "unmapped", "closfold", "job_id")) != q->job_id)
+	if (q->job_id && !job_is(r, q->job_id, decisions))
 		return false;
 	if (q->decision && !is(at(r, "unmapped", "closfold", "decision_id"), q->decision))
 		return false;
@@ -76,12 +85,12 @@ bool clf_query_match(const struct clf_query *q, const json_t *r)
 	return !q->node || node_is(r, q->node);
 }
 
-int clf_query_log(const char *dir, const struct clf_query *q,
-		  int (*each)(void *arg, const json_t *record, const char *line, size_t len), void *arg,
-		  struct clf_query_counts *out, struct clf_error *err)
+/* Every line of every segment; r is NULL where a line is no record. each returns 0 to go on, -1 with err filled, 1 to
+ * stop. */
+static int walk(const char *dir, int (*each)(void *arg, const json_t *r, const char *line, size_t len), void *arg,
+		struct clf_error *err)
 {
 	struct clf_strv segs = { 0 };
-	struct clf_query_counts n = { 0 };
 	int rc = clf_segment_list(dir, &segs, err);
 
 	for (size_t i = 0; !rc && i < segs.n; i++) {
@@ -94,22 +103,59 @@ int clf_query_log(const char *dir, const struct clf_query *q,
 		while (!rc && (kind = clf_segment_next(&s, &line, &len, err)) != CLF_LINE_END) {
 			json_auto_t *r = kind > 0 ? json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
-			if (kind < 0) {
-				rc = -1;
-				break;
-			}
-			n.records++;
-			n.unreadable += !r;
-			if (!r || !clf_query_match(q, r))
-				continue;
-			n.matched++;
-			rc = each(arg, r, line, len);
+			rc = kind < 0 ? -1 : each(arg, r, line, len);
 		}
 		clf_segment_close(&s);
 	}
 	clf_strv_done(&segs);
+	return rc;
+}
+
+struct search {
+	const struct clf_query *q;
+	struct clf_strmap decisions; /* of q->job_id */
+	int (*each)(void *arg, const json_t *record, const char *line, size_t len);
+	void *arg;
+	struct clf_query_counts n;
+	struct clf_error *err;
+};
+
+static int note_decision(void *arg, const json_t *r, const char *line, size_t len)
+{
+	struct search *s = arg;
+	const char *decision = r ? json_string_value(at(r, "unmapped", "closfold", "decision_id")) : NULL;
+
+	(void) line;
+	(void) len;
+	if (!decision || json_integer_value(at(r, "unmapped", "closfold", "job_id")) != s->q->job_id)
+		return 0;
+	return clf_strmap_set(&s->decisions, decision, 1, s->err);
+}
+
+static int answer(void *arg, const json_t *r, const char *line, size_t len)
+{
+	struct search *s = arg;
+
+	s->n.records++;
+	s->n.unreadable += !r;
+	if (!r || !clf_query_match(s->q, &s->decisions, r))
+		return 0;
+	s->n.matched++;
+	return s->each(s->arg, r, line, len);
+}
+
+int clf_query_log(const char *dir, const struct clf_query *q,
+		  int (*each)(void *arg, const json_t *record, const char *line, size_t len), void *arg,
+		  struct clf_query_counts *out, struct clf_error *err)
+{
+	struct search s = { .q = q, .decisions.copy = true, .each = each, .arg = arg, .err = err };
+	int rc = q->job_id ? walk(dir, note_decision, &s, err) : 0;
+
+	if (rc >= 0)
+		rc = walk(dir, answer, &s, err);
+	clf_strmap_done(&s.decisions);
 	if (rc < 0)
 		return -1;
-	*out = n;
+	*out = s.n;
 	return 0;
 }

@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/strmap.h"
 
 struct clf_query {
-	uint32_t job_id;
+	uint32_t job_id; /* its submission is found too: it has no job id yet, but the decision id that the later
+			    records name */
 	const char *decision;
 	const char *event; /* "job.decision", or "job" for all of them */
 	const char *user;  /* name or number */
@@ -28,6 +30,7 @@ struct clf_query_counts {
 CLF_MUST_USE int clf_query_log(const char *dir, const struct clf_query *q,
 			       int (*each)(void *arg, const json_t *record, const char *line, size_t len), void *arg,
 			       struct clf_query_counts *out, struct clf_error *err);
-bool clf_query_match(const struct clf_query *q, const json_t *record);
+/* decisions: ids of the job's decisions, or NULL; the value in the map is not looked at. */
+bool clf_query_match(const struct clf_query *q, const struct clf_strmap *decisions, const json_t *record);
 
 #endif

@@ -135,7 +135,8 @@ static int print_record(void *arg, const json_t *r, const char *line, size_t len
 		snprintf(job, sizeof job, "%" PRId64, (int64_t) id);
 
 	CLF_AUTO_FREE char *event = clf_remote_text(at(r, "unmapped", "closfold", NULL), "event");
-	CLF_AUTO_FREE char *user = clf_remote_text(at(r, "actor", "user", NULL), "name");
+	const json_t *actor = at(r, "actor", "user", NULL);
+	CLF_AUTO_FREE char *user = clf_remote_text(actor, json_object_get(actor, "name") ? "name" : "uid");
 	CLF_AUTO_FREE char *code = clf_remote_text(r, "status_code");
 	CLF_AUTO_FREE char *message = clf_remote_text(r, "message");
 

@@ -141,17 +141,17 @@ static void wake(void)
 static int begin(struct clf_error *err)
 {
 	char path[4096];
-	const struct clf_conf *conf;
+	const struct clf_conf *settings;
 
 	if (clf_slurm_site_init(slurm_conf.slurm_conf, err))
 		return -1;
-	conf = clf_slurm_site_conf();
-	if (clf_slurm_record_init("prep", conf->runtime_dir, err))
+	settings = clf_slurm_site_conf();
+	if (clf_slurm_record_init("prep", settings->runtime_dir, err))
 		return -1;
-	if (snprintf(path, sizeof(path), "%s/closfoldd.sock", conf->runtime_dir) >= (int) sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/closfoldd.sock", settings->runtime_dir) >= (int) sizeof(path))
 		return clf_fail(err, CLF_E_INVALID, "runtime_dir too long");
 	P.client = clf_client_create(path, err);
-	P.queue = clf_prep_queue_create(conf->start_timeout_ms, conf->start_failures, err);
+	P.queue = clf_prep_queue_create(settings->start_timeout_ms, settings->start_failures, err);
 	P.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!P.client || !P.queue)
 		return -1;

@@ -25,6 +25,9 @@ like "$env" 'SPANK_CLOSFOLD_CLASS=personal' "class"
 like "$env" 'SPANK_CLOSFOLD_FLAGGED=1' "flag"
 like "$env" 'SPANK_CLOSFOLD_ZONE=vault' "zone"
 like "$env" 'SPANK_CLOSFOLD_LEASE=L' "lease"
+wait_for 20 "'$CLF_BUILD/closfold' audit query --event job.end --job $j | grep -q job.end"
+is "$("$CLF_BUILD/closfold" audit query --job "$j" --json | grep -oE '"event":"[a-z.]+"' | sort -u | cut -d'"' -f4 | paste -sd' ')" \
+	"job.allocate job.decision job.end net.program net.release net.verify" "the job's records, from its submission on, are found by its number"
 o=$(submit -A lab -N2 --wrap 'sleep 1')
 is "$(field "$o" ExcNodeList)" '(null)' "an ordinary job is not restricted"
 like "$(job_line "$o")" 'AdminComment=closfold decision=[0-9a-f]{32} class=public' "but has its decision"
