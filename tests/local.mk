@@ -12,6 +12,7 @@ include tests/unit/fabric/local.mk
 include tests/unit/lease/local.mk
 include tests/unit/place/local.mk
 include tests/unit/policy/local.mk
+include tests/unit/slurm/local.mk
 include tests/unit/wire/local.mk
 include tests/fuzz/local.mk
 include tests/oom/local.mk

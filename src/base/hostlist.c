@@ -225,7 +225,8 @@ static int expand_part(const struct part *part, size_t max_hosts, size_t *done, 
 				rc = add_number(&name, width, value);
 			}
 			if (rc)
-				return clf_fail(err, CLF_E_PARSE, "host name longer than %d characters", CLF_HOST_MAX);
+				return clf_fail_at(err, CLF_E_PARSE, NULL, 1, 1, "host name longer than %d characters",
+						   CLF_HOST_MAX);
 		}
 		if (each(arg, name.data, name.len, err))
 			return -1;
