@@ -245,6 +245,29 @@ static int not_placed(const struct options *o, const struct clf_error *err)
 	return err->code == CLF_E_EXHAUSTED ? CLF_EXIT_EXHAUSTED : CLF_EXIT_NO;
 }
 
+/* Nodes of a list; all that the fabric does not know are named, as far as a line holds. */
+static int node_list(const struct clf_topo *t, const char *option, const char *list, struct clf_bitmap **out,
+		     struct clf_error *err)
+{
+	CLF_CLEANUP(clf_strv_done) struct clf_strv unknown = { 0 };
+	CLF_CLEANUP(clf_bitmap_destroyp) struct clf_bitmap *set = NULL;
+	CLF_AUTO_FREE char *names = NULL;
+
+	if (clf_topo_nodeset(t, list, &unknown, &set, err)) {
+		clf_error_prefix(err, "%s", option);
+		return -1;
+	}
+	if (unknown.n) {
+		names = clf_hostlist_compress((const char *const *) unknown.v, unknown.n, err);
+		return names ? clf_fail(err, CLF_E_NOTFOUND, "%s: %zu of the nodes %s not in the topology: '%.200s'%s",
+					option, unknown.n, unknown.n == 1 ? "is" : "are", names,
+					strlen(names) > 200 ? " ..." : "")
+			     : -1;
+	}
+	*out = CLF_STEAL(set);
+	return 0;
+}
+
 static int run(struct options *o, const struct clf_topo *t, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_bitmap_destroyp) struct clf_bitmap *set = NULL, *required = NULL;
@@ -254,16 +277,16 @@ static int run(struct options *o, const struct clf_topo *t, struct clf_error *er
 	CLF_AUTO_FREE char *nodes = NULL;
 	uint32_t nuse;
 
-	if (clf_topo_nodeset(t, o->free_list ? o->free_list : o->busy_list ? o->busy_list : "", NULL, &set, err)) {
-		clf_error_prefix(err, "%s", o->free_list ? "--free" : "--busy");
+	if (node_list(t, o->free_list ? "--free" : "--busy",
+		      o->free_list   ? o->free_list
+		      : o->busy_list ? o->busy_list
+				     : "",
+		      &set, err))
 		return clf_cmd_fail(err, o->json);
-	}
 	if (!o->free_list)
 		clf_bitmap_invert(set);
-	if (o->required && clf_topo_nodeset(t, o->required, NULL, &required, err)) {
-		clf_error_prefix(err, "--required");
+	if (o->required && node_list(t, "--required", o->required, &required, err))
 		return clf_cmd_fail(err, o->json);
-	}
 	o->req.free = set;
 	o->req.required = required;
 	o->req.budget_us = o->explain ? 0 : 5000;
