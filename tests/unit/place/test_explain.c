@@ -9,6 +9,8 @@
 static struct clf_topo *fabric;
 
 /* All sentences of a placement in one string, one a line. */
+static struct clf_bitmap *eligible;
+
 static char *story(uint32_t nodes, const char *busy, const char *required, enum clf_objective objective)
 {
 	CLF_CLEANUP(clf_bitmap_destroyp) struct clf_bitmap *set = NULL, *must = NULL;
@@ -24,6 +26,7 @@ static char *story(uint32_t nodes, const char *busy, const char *required, enum 
 	clf_bitmap_invert(set);
 	req.free = set;
 	req.required = must;
+	req.eligible = eligible;
 	if (clf_place(fabric, &req, &p, NULL) || clf_explain(fabric, &req, p, &reasons, NULL))
 		return text;
 	for (size_t i = 0; i < reasons.n; i++) {
@@ -90,6 +93,13 @@ int main(void)
 	says(s, "1 node on 1 leaf in 1 pod");
 	says(s, "no other leaf holds the job now");
 	silent(s, "ring crosses");
+
+	/* nodes that can never be used do not make a pod that would do */
+	if (!ok(!clf_topo_nodeset(fabric, "n[1-8,13-20,25-32]", NULL, &eligible, NULL), "8 nodes a pod eligible"))
+		return done_testing();
+	s = story(9, "n[9-12,21-24,33-36]", NULL, CLF_OBJECTIVE_LEX);
+	says(s, "no pod has 9 nodes that could be used; the largest has 8");
+	clf_bitmap_destroy(eligible);
 	clf_topo_destroy(fabric);
 	return done_testing();
 }

@@ -259,12 +259,12 @@ static void uneven_trees(void)
 
 static void rd_rule(void)
 {
-	uint32_t counts[4][4] = { { 2, 1, 4, 3 } }, v[10] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
-	static const uint32_t want[10] = { 0, 1, 3, 4, 5, 6, 7, 8, 9, 2 };
+	uint32_t counts[4][4] = { { 1, 3, 2, 1 } }, v[7] = { 0, 1, 2, 3, 4, 5, 6 };
+	static const uint32_t want[7] = { 0, 4, 5, 1, 2, 3, 6 };
 	CLF_CLEANUP(clf_topo_destroyp) struct clf_topo *t = fabric(counts);
 
-	ok(!clf_order(t, v, 10, CLF_NONE, CLF_PATTERN_RD, NULL) && !memcmp(v, want, sizeof(want)),
-	   "after the first leaf: 4 nodes, then 3 before 1");
+	ok(!clf_order(t, v, 7, CLF_NONE, CLF_PATTERN_RD, NULL) && !memcmp(v, want, sizeof(want)),
+	   "after the first leaf: 2 nodes before 3, 3 before 1");
 }
 
 static void unplaced(void)
@@ -297,6 +297,7 @@ static void unplaced(void)
 	c = clf_order_cost(t, v, 5);
 	is_int(c.leaves, 4, "an unplaced node is a leaf of its own");
 	is_int(c.pods, 4, "and a pod");
+	is_int(c.pod_crossings, 4, "no switch joins components or unplaced nodes");
 	is_int(c.leaf_crossings, 4, "only 0 - 1 stays in a leaf");
 	is_int(c.hops, 2 * (2 * 4 + 1), "edges that no switch joins count one level above the highest");
 	memcpy(v, (uint32_t[]){ 0, 1 }, 2 * sizeof(*v));

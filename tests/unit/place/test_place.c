@@ -408,6 +408,12 @@ static void required_and_limits(void)
 	snprintf(want, sizeof(want), "the largest component has %u eligible of %u nodes", last, last + 1);
 	ok(strstr(err.text, want), "what blocks it: %s", err.text);
 	err = (struct clf_error){ 0 };
+	clf_bitmap_zero(could);
+	clf_bitmap_set(could, 1);
+	req.nodes = 2;
+	ok(clf_place(t, &req, &none, &err) && err.code == CLF_E_EXHAUSTED, "a free node can be used, eligible or not");
+	clf_bitmap_fill(could);
+	err = (struct clf_error){ 0 };
 	clf_bitmap_clear(could, last - 1);
 	clf_bitmap_zero(must);
 	clf_bitmap_set(must, last - 1);

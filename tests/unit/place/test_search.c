@@ -230,6 +230,33 @@ static void tightness(void)
 	   "equal leaves and pods: the fullest leaf, then the tightest for the rest");
 	in.need = 9;
 	ok(clf_search(ws, &in, &got) && got.used[2] == 1 && got.take[3] == 0, "the pod that fits exactly");
+	/* equal leaves: the one in the pod with fewer free nodes */
+	struct fabric g = { .nleaves = 4, .npods = 2, .free = { 4, 4, 4, 1 }, .pod_of = { 0, 0, 1, 1 } };
+	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws_g = open_ws(&g);
+	struct clf_search_ask in_g = { .free = g.free, .need = 4 };
+
+	ok(clf_search(ws_g, &in_g, &got) && got.take[2] == 4, "one leaf of equals: in the tightest pod");
+
+	/* three pods, two needed: 12 from the first, and 4 of them from the third, which has less than the second */
+	struct fabric h = { .nleaves = 6, .npods = 3, .free = { 6, 6, 5, 5, 5, 1 }, .pod_of = { 0, 0, 1, 1, 2, 2 } };
+	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws_h = open_ws(&h);
+	struct clf_search_ask in_h = { .free = h.free, .need = 16 };
+
+	ok(clf_search(ws_h, &in_h, &got) && got.used[1] == 3 && got.take[4] == 4,
+	   "several pods: the last one the tightest");
+	/* two components that cost the same: the one with fewer free nodes */
+	struct fabric c = { .nleaves = 4, .npods = 4, .free = { 4, 4, 4, 3 }, .pod_of = { 0, 1, 2, 3 } };
+	uint32_t first_root[] = { 0, 2, 4 }, roots_of[] = { 0, 0, 1, 1 };
+	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws_one = open_ws(&c), *ws_c = NULL;
+	struct clf_search_tree two = { .levels = 3,
+				       .n = { 0, 4, 4, 2 },
+				       .first = { NULL, NULL, c.first_leaf, first_root },
+				       .parent = { NULL, c.pod_of, roots_of },
+				       .size = c.size };
+	struct clf_search_ask in_c = { .free = c.free, .need = 7 };
+
+	ws_c = clf_search_ws_create(&two, NULL);
+	ok(clf_search(ws_c, &in_c, &got) && got.take[2] == 4 && got.take[3] == 3, "two components: the tightest");
 	in.need = 10;
 	ok(clf_search(ws, &in, &got) && got.used[2] == 2 && got.used[1] == 3, "two pods when none holds it");
 }
