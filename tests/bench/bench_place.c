@@ -57,12 +57,14 @@ static int one(const struct clf_topo *t, struct clf_place_ws *ws, uint32_t busy,
 	}
 	printf("{\"bench\":\"place\",\"nodes\":%u,\"busy_percent\":%u,\"state\":\"%s\",\"objective\":\"%s\",\"placed\":"
 	       "%u,\"unplaced\":%u,"
-	       "\"spanning_pods\":%u,\"unproven\":%u,\"p50_us\":%.1f,\"p90_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f}"
+	       "\"spanning_pods\":%u,\"unproven\":%u,\"proven_percent\":%.1f,\"p50_us\":%.1f,\"p90_us\":%.1f,\"p99_"
+	       "us\":%.1f,\"max_us\":%.1f}"
 	       "\n",
 	       clf_topo_nnodes(t), busy, blocky ? "blocky" : "uniform",
 	       objective == CLF_OBJECTIVE_HOPS ? "hops" : "lex", done, unplaced, spanning, unproven,
-	       bench_percentile_us(ns, done, 0.5), bench_percentile_us(ns, done, 0.9),
-	       bench_percentile_us(ns, done, 0.99), bench_percentile_us(ns, done, 1.0));
+	       done ? 100.0 * (done - unproven) / done : 100.0, bench_percentile_us(ns, done, 0.5),
+	       bench_percentile_us(ns, done, 0.9), bench_percentile_us(ns, done, 0.99),
+	       bench_percentile_us(ns, done, 1.0));
 	return 0;
 }
 

@@ -132,7 +132,7 @@ is "$missing" 0 'the man page and --help name the same options'
 
 # a large fabric: 102,400 nodes, half of them busy
 fabric='synth:pod:320 leaf:20 node:16'
-place --nodes 1000 --busy "$(seq -s, -f 'n%.0f' 1 7 70000)" --json
+place --nodes 1000 --busy "$(seq -s, -f 'n%.0f' 1 7 70000)" --explain --json
 exits 0 '102,400 nodes'
 like "$out" '"proven":true' 'proven'
 done_testing

@@ -245,9 +245,14 @@ static void tightness(void)
 	ok(clf_search(ws_h, &in_h, &got) && got.used[1] == 3 && got.take[4] == 4,
 	   "several pods: the last one the tightest");
 	/* two components that cost the same: the one with fewer free nodes */
-	struct fabric c = { .nleaves = 4, .npods = 4, .free = { 4, 4, 4, 3 }, .pod_of = { 0, 1, 2, 3 } };
+	struct fabric c = { .nleaves = 4,
+			    .npods = 4,
+			    .free = { 4, 4, 4, 3 },
+			    .pod_of = { 0, 1, 2, 3 },
+			    .first_leaf = { 0, 1, 2, 3, 4 },
+			    .size = { 4, 4, 4, 4 } };
 	uint32_t first_root[] = { 0, 2, 4 }, roots_of[] = { 0, 0, 1, 1 };
-	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws_one = open_ws(&c), *ws_c = NULL;
+	CLF_CLEANUP(clf_search_ws_destroyp) struct clf_search_ws *ws_c = NULL;
 	struct clf_search_tree two = { .levels = 3,
 				       .n = { 0, 4, 4, 2 },
 				       .first = { NULL, NULL, c.first_leaf, first_root },
