@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 
 #define MAX_BYTES (512u << 20)
 
@@ -23,7 +24,7 @@ struct dump {
 static int element(struct dump *d, json_t *j)
 {
 	json_auto_t *own = j;
-	CLF_AUTO_FREE char *text = own ? json_dumps(own, JSON_COMPACT) : NULL;
+	CLF_AUTO_FREE char *text = own ? clf_json_canonical(own) : NULL;
 
 	if (!text)
 		return clf_fail(d->err, CLF_E_NOMEM, "out of memory");

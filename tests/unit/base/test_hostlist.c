@@ -46,18 +46,23 @@ static void against_scontrol(void)
 	static const char *const exprs[] = { "n1",           "n[1-4]",      "n[1-4,7,9-11]",
 					     "n[01-10]",     "n[098-101]",  "a1,b2,c3",
 					     "r[1-2]n[3-4]", "gpu-[1-3].x", "x[1,3,5]y[08-09]" };
-	bool there = !system("scontrol --version >/dev/null 2>&1");
+	char conf[300];
+	FILE *c;
 
-	if (!there) {
+	/* scontrol reads a configuration even for this: the smallest one */
+	snprintf(conf, sizeof(conf), "%s/slurm.conf", clf_test_dir());
+	c = fopen(conf, "w");
+	if (!c || fputs("ClusterName=x\nSlurmctldHost=localhost\nNodeName=n1\n", c) < 0 || fclose(c) ||
+	    system("command -v scontrol >/dev/null")) {
 		skip("no scontrol");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(exprs) / sizeof(*exprs); i++) {
 		CLF_CLEANUP(clf_strv_done) struct clf_strv v = { 0 };
-		char cmd[256], line[256], want[4096] = "";
+		char cmd[600], line[256], want[4096] = "";
 		FILE *f;
 
-		snprintf(cmd, sizeof(cmd), "SLURM_CONF=/dev/null scontrol show hostnames '%s' 2>/dev/null", exprs[i]);
+		snprintf(cmd, sizeof(cmd), "SLURM_CONF=%s scontrol show hostnames '%s' 2>/dev/null", conf, exprs[i]);
 		f = popen(cmd, "r");
 		while (f && fgets(line, sizeof(line), f)) {
 			line[strcspn(line, "\n")] = '\0';
@@ -67,10 +72,7 @@ static void against_scontrol(void)
 			pclose(f);
 		if (clf_hostlist_expand(exprs[i], 1000, &v, NULL))
 			diag("not read");
-		if (!*want)
-			skip("scontrol does not answer without a configuration");
-		else
-			is_str(joined(&v), want, "as scontrol: %s", exprs[i]);
+		is_str(joined(&v), want, "as scontrol: %s", exprs[i]);
 	}
 }
 
