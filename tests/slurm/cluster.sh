@@ -26,6 +26,7 @@
 #   CLUSTER_DAEMON      no = do not start closfoldd
 #   CLUSTER_CONF        more lines for closfold.conf          CLUSTER_EXTRA   more lines for slurm.conf, after the nodes
 #   CLUSTER_PROLOG      Prolog= program                       CLUSTER_LICENSES  default closfold_key:4
+#   CLUSTER_NAMES       file with the names of the NODES nodes, one a line; default n1 to nN
 #   CLUSTER_NODE_EXTRA  more words for the NodeName line      CLUSTER_CPUS    default 8
 #   CLUSTER_PORT        slurmctld's port, slurmd n uses +n; default: a free range is looked for
 # Traps it takes care of: see docs/adr/0007-private-headers-and-prep.md.
@@ -140,7 +141,7 @@ cluster_write_conf() { # DIR NODES PORT
 		MaxJobCount=20000
 		JobRequeue=1
 		Licenses=${CLUSTER_LICENSES:-closfold_key:4}
-		NodeName=n[1-$n] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + n))] CPUs=${CLUSTER_CPUS:-8} RealMemory=1000 State=UNKNOWN ${CLUSTER_NODE_EXTRA:-}
+		NodeName=$(cluster_names "$n" | paste -sd,) NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + n))] CPUs=${CLUSTER_CPUS:-8} RealMemory=1000 State=UNKNOWN ${CLUSTER_NODE_EXTRA:-}
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 		PartitionName=secure Nodes=ALL Default=NO MaxTime=INFINITE State=UP
 	C
@@ -177,6 +178,15 @@ cluster_write_conf() { # DIR NODES PORT
 	C
 	[ -n "${CLF_SLURM_QUERY:-}${CLF_BUILD:-}" ] || sed -i '/^slurm_query/d' "$dir/closfold.conf"
 	printf '%s\n' "${CLUSTER_CONF:-}" >>"$dir/closfold.conf"
+}
+
+# Names of the nodes, one a line
+cluster_names() { # NODES
+	if [ -n "${CLUSTER_NAMES:-}" ]; then
+		head -n "$1" "$CLUSTER_NAMES"
+	else
+		seq -f 'n%.0f' 1 "$1"
+	fi
 }
 
 cluster_munge_start() {
@@ -236,9 +246,9 @@ cluster_up() {
 	cluster_munge_start "$dir" || return 1
 	cluster_closfoldd_start "$dir" || return 1
 	cluster_ctld_start "$dir" -c || return 1
-	for ((i = 1; i <= n; i++)); do
-		mkdir -p "$dir/spool/n$i"
-		slurmd -f "$dir/slurm.conf" -N "n$i" >/dev/null 2>&1 </dev/null
+	for i in $(cluster_names "$n"); do
+		mkdir -p "$dir/spool/$i"
+		slurmd -f "$dir/slurm.conf" -N "$i" >/dev/null 2>&1 </dev/null
 	done
 	for ((i = 0; i < 300; i++)); do
 		[ "$(timeout 5 sinfo -h -p main -t idle -o %D 2>/dev/null)" = "$n" ] && return 0
