@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cluster.sh - a private Slurm cluster on 127.0.0.1, to be sourced: munged, slurmctld, N slurmds, closfoldd. Needs root.
 #
@@ -46,9 +47,9 @@ cluster_stock() {
 # First port of a free run: nothing listens on it, and no other cluster of ours has reserved it (the reservation is a listening-free
 # check plus a random start; a lost race shows as a slurmctld that does not start, and cluster_up tries another range).
 cluster_port() {
-	local n=$1 base used try
+	local n=$1 base used
 	used=$(ss -Htln 2>/dev/null | awk '{sub(/.*:/, "", $4); print $4}')
-	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	for _ in {1..20}; do
 		base=$((20000 + (RANDOM * 32768 + RANDOM) % 11000))
 		if ! printf '%s\n' "$used" | awk -v a="$base" -v b=$((base + n + 1)) '$1 >= a && $1 <= b {f = 1} END {exit !f}'; then
 			echo "$base"
