@@ -11,6 +11,7 @@ set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLF_BUILD:-$top/build}
 jobs=$(nproc)
+export CLF_REQUIRE=${CLF_REQUIRE:-}
 passed=0 failed=0 skipped=0 broken=()
 
 say() { printf '\n== %s\n' "$*"; }
@@ -53,7 +54,7 @@ job() {
 	gcc) counted gcc eval 'tree gcc CC=gcc && make -s check' ;;
 	clang) counted clang eval 'tree clang CC=clang && make -s check' ;;
 	sanitizers) counted sanitizers eval 'tree sanitizers CC=gcc --enable-sanitizers=address,undefined CFLAGS="-O1 -g" && make -s check' ;;
-	oom) counted oom eval 'tree gcc CC=gcc && make -s check-oom' ;;
+	oom) counted oom eval 'tree gcc CC=gcc && CLF_REQUIRE=$CLF_REQUIRE,oom make -s check-oom' ;;
 	crash) counted crash eval 'tree gcc CC=gcc && make -s check-crash' ;;
 	lint) counted lint eval 'tree gcc CC=gcc && make -s lint' ;;
 	slurm) counted slurm eval 'tree gcc CC=gcc && make -s check-slurm' ;;
