@@ -3,7 +3,7 @@
 # Install the Debian packages that a job needs, and only those that are missing.
 #   contrib/ci/deps.sh build|test
 set -euo pipefail
-build=(build-essential autoconf automake libtool pkg-config dpkg-dev perl libslurm-dev slurm-wlm munge libjansson-dev libcurl4-openssl-dev
+build=(procps iproute2 hostname build-essential autoconf automake libtool pkg-config dpkg-dev perl libslurm-dev slurm-wlm munge libjansson-dev libcurl4-openssl-dev
 	libssl-dev libmunge-dev libibumad-dev libibmad-dev libibnetdisc-dev)
 tests=(clang clang-format libclang-rt-14-dev cppcheck shellcheck strace util-linux python3)
 want=("${build[@]}")
