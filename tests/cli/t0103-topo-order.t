@@ -43,7 +43,16 @@ is "$(closfold topo export --format slurm "$work/b.json")" "$(closfold topo expo
 run closfold topo diff "$work/a.json" "$work/b.json"
 exits 1 "but diff shows it"
 like "$out" "node-rails: 'n2': 8 rails -> 7" "as the host's rails"
+is "$(printf '%s\n' "$out" | grep -c node-rails)" 1 "of this host only: the switch is still a rail of its leaf"
 like "$out" "link-removed: 'leaf1-rail3-n2" "and as the cable"
+# cables plugged into the next leaf: the host stays where most of its cables lead, whichever they are
+for stray in "--stray 2:1" "--stray 2:4" "--stray 2:1 --stray 2:2 --stray 2:3" "--stray 2:8 --stray 2:7 --stray 2:6"; do
+	# shellcheck disable=SC2086
+	"$gen" --leaves 3 --hosts 6 --rails 8 --spines 4 $stray >"$work/s.txt"
+	run closfold topo import --from ibnetdiscover --all -o "$work/s.json" "$work/s.txt"
+	is "$(closfold topo export --format slurm "$work/s.json")" "$(closfold topo export --format slurm "$work/a.json")" "strays ($stray) move nobody"
+	like "$out" "node-split: 'n2'.*stays where most lead" "and are said"
+done
 run closfold topo diff "$work/a.json" "$work/a.txt"
 exits 0 "no difference between an import and its dump"
 done_testing

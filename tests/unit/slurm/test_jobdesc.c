@@ -26,6 +26,17 @@ static bool has(const job_desc_msg_t *d, const char *entry)
 	return n == 1;
 }
 
+/* What slurm_free_job_desc_msg() would free of what the glue wrote. */
+static void done(job_desc_msg_t *d)
+{
+	for (uint32_t i = 0; i < d->spank_job_env_size; i++)
+		clf_slurm_free(&d->spank_job_env[i]);
+	clf_slurm_free((char **) &d->spank_job_env);
+	clf_slurm_free(&d->admin_comment);
+	clf_slurm_free(&d->exc_nodes);
+	clf_slurm_free(&d->licenses);
+}
+
 static void stamps(void)
 {
 	job_desc_msg_t d;
@@ -69,7 +80,9 @@ static void stamps(void)
 	ok(s.present && !s.authentic, "stamps that the comment does not confirm are not authentic");
 	s = clf_stamp_read(d.spank_job_env, d.spank_job_env_size, NULL);
 	ok(!s.authentic, "nor without a comment");
+	done(&d);
 	is_int(mock_wrong_frees(), 0, "nothing else was freed with Slurm's free");
+	is_int(mock_live(), 0, "and nothing was left");
 }
 
 static void restricts(void)
@@ -100,10 +113,13 @@ static void restricts(void)
 	d.wait4switch = 5;
 	clf_jobdesc_restrict(&d, &t);
 	is_int(d.req_switch, 1, "a stricter limit is the user's");
+	done(&d);
+	is_int(mock_live(), 0, "replaced strings were freed");
 	slurm_init_job_desc_msg(&d);
 	d.het_job_offset = 1;
 	clf_jobdesc_restrict(&d, &t);
 	ok(!d.licenses, "a licence stands on the leader of a heterogeneous job only");
+	done(&d);
 }
 
 static const char *forbidden(void (*change)(job_desc_msg_t *), bool pending)
