@@ -2,7 +2,9 @@
 #include "daemon/inforce.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "base/path.h"
 #include "base/hostlist.h"
 #include "engine/run.h"
 #include "topo/read/reader.h"
@@ -28,11 +30,21 @@ bool clf_stamp_same(const struct clf_stamp *a, const struct clf_stamp *b)
 	       same_time(a->mtime, b->mtime) && same_time(a->ctime, b->ctime);
 }
 
+int clf_inforce_trusted(const char *path, struct clf_error *err)
+{
+	CLF_AUTO_CLOSE int fd = -1;
+
+	if (geteuid() != 0)
+		return 0;
+	fd = clf_path_open_trusted(path, 0, err);
+	return fd < 0 ? -1 : 0;
+}
+
 static int load_policy(const struct clf_conf *conf, struct clf_inforce *f, struct clf_error *err)
 {
 	struct clf_text t = { 0 };
 
-	if (clf_text_load(conf->policy, CLF_POLICY_MAX_BYTES, &t, err))
+	if (clf_inforce_trusted(conf->policy, err) || clf_text_load(conf->policy, CLF_POLICY_MAX_BYTES, &t, err))
 		return -1;
 	f->policy_text = strdup(t.data);
 	if (!f->policy_text || clf_hash_sha256(t.data, t.len, f->policy_sha256, err)) {
@@ -48,7 +60,8 @@ static int load_topo(const struct clf_conf *conf, struct clf_inforce *f, struct 
 
 	if (!*conf->topology)
 		return 0;
-	if (clf_topo_load(NULL, conf->topology, &f->topo, err) || clf_topo_json_dump(f->topo, &f->topo_text, &len, err))
+	if (clf_inforce_trusted(conf->topology, err) || clf_topo_load(NULL, conf->topology, &f->topo, err) ||
+	    clf_topo_json_dump(f->topo, &f->topo_text, &len, err))
 		return -1;
 	return clf_hash_sha256(f->topo_text, len, f->topo_sha256, err);
 }

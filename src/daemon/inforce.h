@@ -38,4 +38,8 @@ struct clf_inforce *clf_inforce_load(const struct clf_conf *conf);
 void clf_inforce_destroy(struct clf_inforce *f);
 CLF_DEFINE_CLEANUP(struct clf_inforce, clf_inforce_destroy)
 
+/* As root only files are taken that nobody else can have written: root's, in directories of root's (base/path.h). Else
+ * CLF_E_INSECURE, in words. */
+CLF_MUST_USE int clf_inforce_trusted(const char *path, struct clf_error *err);
+
 #endif

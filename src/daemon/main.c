@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "config.h"
+#include "daemon/inforce.h"
 #include "daemon/loop.h"
 
 static const char help_text[] =
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
 	umask(022);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2), not a death */
-	if (clf_conf_load(o.conf, &conf, &err))
+	if (clf_inforce_trusted(o.conf, &err) || clf_conf_load(o.conf, &conf, &err))
 		return fail(&err);
 	return o.check ? check_files(conf) : serve(conf, &o);
 }

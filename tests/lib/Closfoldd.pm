@@ -50,7 +50,8 @@ sub read_file { my ($path) = @_; local $/; open my $f, '<', $path or return unde
 
 sub new {
 	my ($class, %o) = @_;
-	my $dir = $o{dir} || tempdir('clfdXXXXXX', TMPDIR => 1, CLEANUP => 1);
+	# as root closfoldd takes no file below a directory that others may write, as /tmp is
+	my $dir = $o{dir} || tempdir('clfdXXXXXX', $> ? (TMPDIR => 1) : (DIR => '/run'), CLEANUP => 1);
 	my $self = bless { dir => $dir, prefix => $o{prefix} || [], seq => 0, owner => $$,
 		run => sprintf('%08x%08x', int(rand(2**31)), $$) }, $class;
 	mkdir "$dir/run"; mkdir "$dir/state";
