@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Benchmarks print JSON lines; nothing in them passes or fails. Built by `make bench` only.
-BENCHES = tests/bench/bench_audit tests/bench/bench_decide tests/bench/bench_place
+BENCHES = tests/bench/bench_audit tests/bench/bench_decide tests/bench/bench_place tests/bench/bench_topo
 EXTRA_PROGRAMS += $(BENCHES)
 CLEANFILES += $(BENCHES)
 tests_bench_bench_audit_SOURCES = tests/bench/bench_audit.c
@@ -12,6 +12,14 @@ tests_bench_bench_decide_LDADD = libclf_engine.la libclf_policy.la libclf_place.
 tests_bench_bench_place_SOURCES = tests/bench/bench_place.c tests/bench/bench.h
 tests_bench_bench_place_LDADD = libclf_place.la libclf_topo.la libclf_base.la
 
+tests_bench_bench_topo_SOURCES = tests/bench/bench_topo.c tests/bench/bench.h
+tests_bench_bench_topo_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_bench_bench_topo_LDADD = libclf_topo.la libclf_base.la $(JANSSON_LIBS)
+
+# Dumps for bench_topo: a generated one of about 2,300 adapters, and the real director dump where it lies beside the tree.
 bench: $(BENCHES)
-	@for b in $(BENCHES); do ./$$b || exit 1; done
+	$(srcdir)/tests/lib/gen-ibnet --pods 4 --leaves 36 --hosts 8 --rails 8 --spines 8 >bench-fabric.txt
+	./tests/bench/bench_topo bench-fabric.txt $(wildcard $(srcdir)/../shared/data/fabrics/ufm_sdk/ibnetdiscover_director.txt $(CLF_SHARED)/data/fabrics/ufm_sdk/ibnetdiscover_director.txt)
+	@for b in $(filter-out %/bench_topo,$(BENCHES)); do ./$$b || exit 1; done
+CLEANFILES += bench-fabric.txt
 .PHONY: bench
