@@ -5,7 +5,7 @@
 set -euo pipefail
 build=(procps iproute2 hostname build-essential autoconf automake libtool pkg-config dpkg-dev perl libslurm-dev slurm-wlm munge libjansson-dev libcurl4-openssl-dev
 	libssl-dev libmunge-dev libibumad-dev libibmad-dev libibnetdisc-dev)
-tests=(clang clang-format libclang-rt-14-dev cppcheck shellcheck strace util-linux python3)
+tests=(git clang clang-format libclang-rt-14-dev cppcheck shellcheck strace util-linux python3)
 want=("${build[@]}")
 [ "${1:-build}" = test ] && want+=("${tests[@]}")
 
