@@ -243,6 +243,26 @@ static void late(void)
 	clf_prep_queue_destroy(q);
 }
 
+/* The answer never comes, and then the connection goes: whether closfoldd granted is unknown, so it is told to close.
+ */
+static void lost_late(void)
+{
+	struct clf_prep_queue *q = fresh();
+	bool closed = false;
+
+	start(q, 1, NULL);
+	step(q, 1);
+	step(q, 6000);
+	ok(told[1].starts_failed == 1, "no answer: no");
+	hung_up = true;
+	for (int i = 0; i < 5; i++)
+		step(q, 3000);
+	for (int i = 0; i < nsent; i++)
+		closed |= !strcmp(sent[i].op, "lease.close") && sent[i].job == 1;
+	ok(closed && ONCE(1), "what may have been granted is given back");
+	clf_prep_queue_destroy(q);
+}
+
 static void cancelled(void)
 {
 	struct clf_prep_queue *q = fresh();
@@ -346,6 +366,7 @@ int main(void)
 	refused();
 	absent();
 	late();
+	lost_late();
 	cancelled();
 	broken();
 	random_walk();
