@@ -43,6 +43,7 @@ j=$(u "$forge" -A health -N2 ${o}_class=personal ${o}_grant=G-17 CLOSFOLD_FLAGGE
 	CLOSFOLD_LEASE=L9-9 SPANK_CLOSFOLD_DECISION=0123456789abcdef0123456789abcdef)
 bound "$j" "duplicates and a forged lease: the terms are on the job all the same"
 wait_state "$j" RUNNING
+ok $? "it starts: prep reads our stamps, not the forged ones before them"
 unlike "$(job_line "$j")" 'L9-9|0123456789abcdef' "and nothing of the forgery"
 clean
 
