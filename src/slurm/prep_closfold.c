@@ -38,11 +38,13 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 static struct {
 	prep_callbacks_t call;
 	pthread_t thread;
-	bool active, stop;
-	int wake; /* eventfd */
+	pthread_mutex_t turn; /* held by the worker that serves the queue: one that was left behind ends first */
+	bool active;
+	uint64_t epoch; /* of the worker in charge; one of another epoch ends */
+	int wake;       /* eventfd */
 	struct clf_prep_queue *queue;
 	struct clf_client *client;
-} P = { .wake = -1 };
+} P = { .turn = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
 
 int64_t clf_prep_now_ms(void)
 {
@@ -114,10 +116,12 @@ void clf_prep_note(uint32_t job_id, const char *reason, bool hold)
 		reason);
 }
 
-static void *worker(void *unused)
+static void *worker(void *arg)
 {
-	(void) unused;
-	while (!__atomic_load_n(&P.stop, __ATOMIC_ACQUIRE)) {
+	uint64_t mine = (uintptr_t) arg;
+
+	pthread_mutex_lock(&P.turn);
+	while (__atomic_load_n(&P.epoch, __ATOMIC_ACQUIRE) == mine) {
 		int wait = clf_prep_queue_step(P.queue, P.client);
 		struct pollfd fds[2] = { { .fd = P.wake, .events = POLLIN },
 					 { .fd = clf_client_fd(P.client), .events = POLLIN } };
@@ -127,6 +131,7 @@ static void *worker(void *unused)
 		    read(P.wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
 			break;
 	}
+	pthread_mutex_unlock(&P.turn);
 	return NULL;
 }
 
@@ -142,6 +147,7 @@ static int begin(struct clf_error *err)
 {
 	char path[4096];
 	const struct clf_conf *settings;
+	uint64_t mine;
 
 	if (clf_slurm_site_init(slurm_conf.slurm_conf, err))
 		return -1;
@@ -150,13 +156,17 @@ static int begin(struct clf_error *err)
 		return -1;
 	if (snprintf(path, sizeof(path), "%s/closfoldd.sock", settings->runtime_dir) >= (int) sizeof(path))
 		return clf_fail(err, CLF_E_INVALID, "runtime_dir too long");
-	P.client = clf_client_create(path, err);
-	P.queue = clf_prep_queue_create(settings->start_timeout_ms, settings->start_failures, err);
-	P.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	/* what a worker that was left behind uses stays, with the starts that wait in it */
+	if (!P.client)
+		P.client = clf_client_create(path, err);
+	if (!P.queue)
+		P.queue = clf_prep_queue_create(settings->start_timeout_ms, settings->start_failures, err);
+	if (P.wake < 0)
+		P.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!P.client || !P.queue)
 		return -1;
-	P.stop = false;
-	if (P.wake < 0 || pthread_create(&P.thread, NULL, worker, NULL))
+	mine = __atomic_add_fetch(&P.epoch, 1, __ATOMIC_ACQ_REL);
+	if (P.wake < 0 || pthread_create(&P.thread, NULL, worker, (void *) (uintptr_t) mine))
 		return clf_fail(err, CLF_E_INTERNAL, "cannot start a thread");
 	P.active = true;
 	return 0;
@@ -183,7 +193,8 @@ static void end(void)
 
 	if (!P.active)
 		return;
-	__atomic_store_n(&P.stop, true, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&P.epoch, 1, __ATOMIC_ACQ_REL);
+	P.active = false;
 	wake();
 	clock_gettime(CLOCK_REALTIME, &t);
 	t.tv_sec += JOIN_S;
@@ -191,7 +202,6 @@ static void end(void)
 		pthread_detach(P.thread);
 		return;
 	}
-	P.active = false;
 	clf_prep_queue_destroy(P.queue);
 	clf_client_destroy(P.client);
 	close(P.wake);

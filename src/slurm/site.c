@@ -15,11 +15,12 @@
 #define JOIN_S 3
 
 static struct {
-	pthread_mutex_t mu;    /* view, stop */
+	pthread_mutex_t mu;    /* view, epoch */
 	pthread_mutex_t build; /* one builder at a time; nodes */
 	pthread_cond_t wake;
 	pthread_t thread;
-	bool running, stop;
+	bool running;
+	uint64_t epoch; /* of the thread in charge; one of another epoch ends */
 	struct clf_conf *conf;
 	char dir[4096]; /* of the snapshot */
 	uid_t owner;
@@ -220,17 +221,18 @@ const struct clf_conf *clf_slurm_site_conf(void)
 	return S.conf;
 }
 
-static void *watch(void *unused)
+static void *watch(void *arg)
 {
-	(void) unused;
+	uint64_t mine = (uintptr_t) arg;
+
 	pthread_mutex_lock(&S.mu);
-	while (!S.stop) {
+	while (S.epoch == mine) {
 		struct timespec t;
 
 		clock_gettime(CLOCK_REALTIME, &t);
 		t.tv_sec++;
 		pthread_cond_timedwait(&S.wake, &S.mu, &t);
-		if (S.stop)
+		if (S.epoch != mine)
 			break;
 		pthread_mutex_unlock(&S.mu);
 		look(false);
@@ -266,16 +268,23 @@ static int load_conf(const char *slurm_conf, struct clf_error *err)
 
 int clf_slurm_site_init(const char *slurm_conf, struct clf_error *err)
 {
+	uint64_t mine;
+
 	if (S.running)
 		return 0;
-	S.stop = false;
-	S.owner = 0;
-	S.told = false;
-	S.nodes_seen = 0;
-	if (load_conf(slurm_conf, err))
-		return -1;
+	/* a thread that was left behind still uses what is there: it stays */
+	if (!S.conf) {
+		S.owner = 0;
+		S.told = false;
+		S.nodes_seen = 0;
+		if (load_conf(slurm_conf, err))
+			return -1;
+	}
 	look(false);
-	if (pthread_create(&S.thread, NULL, watch, NULL))
+	pthread_mutex_lock(&S.mu);
+	mine = ++S.epoch;
+	pthread_mutex_unlock(&S.mu);
+	if (pthread_create(&S.thread, NULL, watch, (void *) (uintptr_t) mine))
 		return clf_fail(err, CLF_E_INTERNAL, "cannot start a thread");
 	S.running = true;
 	return 0;
@@ -290,7 +299,8 @@ void clf_slurm_site_done(void)
 	if (!S.running)
 		return;
 	pthread_mutex_lock(&S.mu);
-	S.stop = true;
+	S.epoch++;
+	S.running = false;
 	pthread_cond_broadcast(&S.wake);
 	pthread_mutex_unlock(&S.mu);
 	clock_gettime(CLOCK_REALTIME, &t);
@@ -299,7 +309,6 @@ void clf_slurm_site_done(void)
 		pthread_detach(S.thread);
 		return;
 	}
-	S.running = false;
 	publish(NULL, 0);
 	clf_slurm_nodes_done(&S.nodes);
 	S.nodes = (struct clf_slurm_nodes){ 0 };
