@@ -119,22 +119,6 @@ int clf_auditlog_append(struct clf_auditlog *l, const char *record, size_t len, 
 	return 0;
 }
 
-static int write_all(int fd, const char *p, size_t n, off_t at, struct clf_error *err)
-{
-	while (n) {
-		ssize_t k = pwrite(fd, p, n, at);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return clf_fail(err, CLF_E_IO, "cannot write the audit log: %s", strerror(k ? errno : ENOSPC));
-		p += k;
-		at += k;
-		n -= (size_t) k;
-	}
-	return 0;
-}
-
 /* A new segment appears in the directory with its first commit in it, whole. */
 static int begin_segment(struct clf_auditlog *l, struct clf_error *err)
 {
@@ -149,7 +133,7 @@ static int begin_segment(struct clf_auditlog *l, struct clf_error *err)
 
 	if (fd < 0)
 		return clf_fail(err, CLF_E_IO, "cannot make '%s': %s", tmp, strerror(errno));
-	if (write_all(fd, l->pending.data, l->pending.len, 0, err)) {
+	if (clf_path_write_at(fd, l->pending.data, l->pending.len, 0, "the audit log", err)) {
 		unlink(tmp);
 		return -1;
 	}
@@ -189,7 +173,7 @@ static int write_pending(struct clf_auditlog *l, struct clf_error *err)
 		return -1;
 	if (l->fd < 0 || (l->size && l->size + l->pending.len > l->segment_bytes))
 		return begin_segment(l, err);
-	if (write_all(l->fd, l->pending.data, l->pending.len, (off_t) l->size, err)) {
+	if (clf_path_write_at(l->fd, l->pending.data, l->pending.len, (off_t) l->size, "the audit log", err)) {
 		l->failed = true;
 		return -1;
 	}

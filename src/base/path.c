@@ -254,3 +254,21 @@ int clf_path_mkdirs(const char *path, mode_t mode, struct clf_error *err)
 	}
 	return 0;
 }
+
+int clf_path_write_at(int fd, const void *data, size_t len, off_t at, const char *what, struct clf_error *err)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t k = pwrite(fd, p, len, at);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return clf_fail(err, CLF_E_IO, "cannot write %s: %s", what, strerror(k ? errno : ENOSPC));
+		p += k;
+		at += k;
+		len -= (size_t) k;
+	}
+	return 0;
+}

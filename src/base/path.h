@@ -19,6 +19,11 @@ int clf_path_open_trusted(const char *path, uid_t owner, struct clf_error *err);
 CLF_MUST_USE int clf_path_write_atomic(const char *path, mode_t mode, const void *data, size_t len,
 				       struct clf_error *err);
 
+/* All of data at an offset of an open file, through short writes and EINTR; `what` names it in the message ("the
+ * ledger"). On failure any part may have been written. */
+CLF_MUST_USE int clf_path_write_at(int fd, const void *data, size_t len, off_t at, const char *what,
+				   struct clf_error *err);
+
 CLF_MUST_USE int clf_path_mkdirs(const char *path, mode_t mode, struct clf_error *err); /* like mkdir -p */
 CLF_MUST_USE int clf_path_fsync_dir(const char *path, struct clf_error *err);
 

@@ -337,22 +337,6 @@ int clf_store_rollback(struct clf_store *s, struct clf_error *err)
 	return 0;
 }
 
-static int write_all(int fd, const char *p, size_t n, off_t at, struct clf_error *err)
-{
-	while (n) {
-		ssize_t k = pwrite(fd, p, n, at);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return clf_fail(err, CLF_E_IO, "cannot write the ledger: %s", strerror(k ? errno : ENOSPC));
-		p += k;
-		at += k;
-		n -= (size_t) k;
-	}
-	return 0;
-}
-
 static int check_fence(const struct clf_store *s, struct clf_error *err)
 {
 	uint64_t now;
@@ -414,7 +398,7 @@ static int write_pending(struct clf_store *s, struct clf_error *err)
 	if (s->failed && (ftruncate(s->fd, (off_t) s->size) || fdatasync(s->fd)))
 		return clf_fail(err, CLF_E_IO, "cannot cut the failed end off the ledger: %s", strerror(errno));
 	s->failed = true;
-	if (write_all(s->fd, s->pending.data, s->pending.len, (off_t) s->size, err))
+	if (clf_path_write_at(s->fd, s->pending.data, s->pending.len, (off_t) s->size, "the ledger", err))
 		return -1;
 	if (fdatasync(s->fd))
 		return clf_fail(err, CLF_E_IO, "cannot make the ledger durable: %s", strerror(errno));

@@ -69,7 +69,7 @@ select undef, undef, undef, 0.3;
 ok($d->call({ op => 'status' })->{ok}, 'and afterwards all is well');
 
 SKIP: {
-	skip 'only root can become somebody else', 8 if $> != 0;
+	skip Closfoldd::lacking('root', 'only root can become somebody else'), 8 if $> != 0;
 	my ($nobody) = (getpwnam 'nobody')[2];
 	chmod 0755, $d->{dir};
 	pipe my $rd, my $wr;

@@ -40,15 +40,15 @@ sub run_full {
 
 # prlimit changes the limit of the running daemon, down and up.
 SKIP: {
-	skip 'no prlimit', 1 unless grep { -x "$_/prlimit" } split /:/, $ENV{PATH};
+	skip Closfoldd::lacking('root', 'no prlimit'), 1 unless grep { -x "$_/prlimit" } split /:/, $ENV{PATH};
 	my $d = Closfoldd->new;
 	run_full($d, sub { system 'prlimit', '--pid', $d->daemon_pid, '--fsize=600:' },
 		sub { system 'prlimit', '--pid', $d->daemon_pid, '--fsize=unlimited:' }, 'limit');
 }
 SKIP: {
-	skip 'a tmpfs needs root', 1 if $>;
+	skip Closfoldd::lacking('root', 'a tmpfs needs root'), 1 if $>;
 	my $d = Closfoldd->new;
-	skip 'no tmpfs here', 1 if system "mount -t tmpfs -o size=256k tmpfs $d->{state} 2>/dev/null";
+	skip Closfoldd::lacking('root', 'no tmpfs here'), 1 if system "mount -t tmpfs -o size=256k tmpfs $d->{state} 2>/dev/null";
 	run_full($d, sub { system "dd if=/dev/zero of=$d->{state}/ballast bs=4k count=1000 2>/dev/null; truncate -s -12k $d->{state}/ballast" },
 		sub { unlink "$d->{state}/ballast" }, 'tmpfs');
 	$d->stop('KILL');

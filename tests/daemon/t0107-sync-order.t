@@ -9,12 +9,12 @@ use lib "$FindBin::Bin/../lib";
 use Test::More;
 use Closfoldd;
 
-plan skip_all => 'no strace' unless grep { -x "$_/strace" } split /:/, $ENV{PATH};
+plan skip_all => Closfoldd::lacking('strace', 'no strace') unless grep { -x "$_/strace" } split /:/, $ENV{PATH};
 my $trace;
 my $d = Closfoldd->new;
 $trace = "$d->{dir}/trace";
 $d->{prefix} = [ 'strace', '-f', '-y', '-e', 'trace=recvfrom,sendto,fdatasync,pwrite64,fsync', '-s', '400', '-o', $trace ];
-eval { $d->start } or plan skip_all => 'strace cannot trace here';
+eval { $d->start } or plan skip_all => Closfoldd::lacking('strace', 'strace cannot trace here');
 
 my @pids;
 for my $k (1 .. 4) {

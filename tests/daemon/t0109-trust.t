@@ -9,7 +9,7 @@ use File::Temp qw(tempdir);
 use Test::More;
 use Closfoldd;
 
-plan skip_all => 'not root' if $>;
+plan skip_all => Closfoldd::lacking('root', 'not root') if $>;
 my $open = tempdir('clfdXXXXXX', DIR => '/tmp', CLEANUP => 1);
 my $d = Closfoldd->new(conf => { policy => "$open/policy.json" });
 Closfoldd::write_file("$open/policy.json", $Closfoldd::JSON->encode(Closfoldd::default_policy()));

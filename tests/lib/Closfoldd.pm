@@ -12,9 +12,16 @@ use Time::HiRes qw(sleep time);
 our $JSON = JSON::PP->new->canonical->utf8->allow_nonref;
 my $builddir = $ENV{CLF_BUILDDIR} || '.';
 
-# A tree that was not built has nothing to test; CLF_REQUIRE=daemon makes that a failure.
+# To be asked before each skip: dies where CLF_REQUIRE (a comma list) names the tag, so that CI cannot pass over it. Returns the reason.
+sub lacking {
+	my ($tag, $why) = @_;
+	die "'$tag' is required here, but: $why\n" if (',' . ($ENV{CLF_REQUIRE} // '') . ',') =~ /,\Q$tag\E,/;
+	return $why;
+}
+
+# A tree that was not built has nothing to test.
 unless (-x "$builddir/closfoldd" && -x "$builddir/closfold") {
-	die "closfoldd is not built in $builddir\n" if (',' . ($ENV{CLF_REQUIRE} // '') . ',') =~ /,daemon,/;
+	lacking('daemon', "closfoldd is not built in $builddir");
 	print "1..0 # SKIP closfoldd is not built in $builddir\n";
 	exit 0;
 }

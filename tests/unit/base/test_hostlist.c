@@ -51,11 +51,12 @@ static void against_scontrol(void)
 	/* scontrol reads a configuration even for this: the smallest one */
 	snprintf(conf, sizeof(conf), "%s/slurm.conf", clf_test_dir());
 	c = fopen(conf, "w");
-	if (!c || fputs("ClusterName=x\nSlurmctldHost=localhost\nNodeName=n1\n", c) < 0 || fclose(c) ||
-	    system("command -v scontrol >/dev/null")) {
-		skip("no scontrol");
+	if (!c || fputs("ClusterName=x\nSlurmctldHost=localhost\nNodeName=n1\n", c) < 0 || fclose(c)) {
+		ok(false, "cannot write '%s'", conf);
 		return;
 	}
+	if (!clf_test_require("slurm", !system("command -v scontrol >/dev/null"), "no scontrol"))
+		return;
 	for (size_t i = 0; i < sizeof(exprs) / sizeof(*exprs); i++) {
 		CLF_CLEANUP(clf_strv_done) struct clf_strv v = { 0 };
 		char cmd[600], line[256], want[4096] = "";
