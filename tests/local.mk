@@ -18,6 +18,7 @@ include tests/fuzz/local.mk
 include tests/oom/local.mk
 include tests/bench/local.mk
 include tests/lint/local.mk
+include tests/fabric/local.mk
 include tests/slurm/local.mk
 
 # make check: no root, no network, no Slurm daemon. One program or script: tests/run.pl -v FILE.

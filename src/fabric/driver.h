@@ -1,68 +1,120 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* driver.h - the contract of everything that closes a job's network.
  *
- * One driver closes the network of a lease: its nodes reach each other, strangers do not reach them. closfoldd is the
- * only caller, one call at a time.
+ * A fabric is a configured name with one driver (fabric/conf.h). A driver gets the whole desired state and makes it so:
+ * every net that is open (key, ports), and by that what every other managed port must be (its rest: ordinary network or
+ * quarantine). What a job start or end needs proven is a task; one sync() does all that wait, so a hundred starts cost
+ * one reload of a subnet manager or one transaction a switch.
  *
  * Promises of every driver:
- * - Fail closed. apply() == 0 says that the device accepted; only verify() == 0 says that members are what the lease
- * wants, read back from the device (for a fabric with a second source: from that).
- * - Unknown is no success: no answer is CLF_E_TIMEOUT, a broken one CLF_E_REMOTE; a hung device may act later, so the
- * lease's key is not free until release() has returned 0.
- * - apply() and release() are idempotent: after a crash they are called again from the start.
- * - A call blocks at most the deadline it is given; replies are capped; no redirects.
+ * - Fail closed. A task's error code is CLF_OK only when its result was read back from the device (for a fabric with a
+ *   second source: from that). Accepted is not applied, applied is not verified.
+ * - OPEN is verified: every port of the net is in the net and in nothing else, its link is up, and no other port of the
+ *   fabric is in it, but those of other nets of the same key in `want`.
+ * - CLOSE is verified: every port of the net was seen without the key (or in the net of `want` that has it now).
+ * - Unknown is no success: no answer is CLF_E_TIMEOUT, a broken one CLF_E_REMOTE, another state than wanted
+ *   CLF_E_CONFLICT. A device that hangs may act later: the caller keeps the key and sends CLOSE until it is verified.
+ * - Idempotent: after a crash or failure sync() is called again with the then desired state.
+ * - A call blocks at most timeout_ms (and a little for cleaning up); replies are capped; no redirects.
  * - Nothing in a driver knows that it is under test.
  *
- * Partial failure: apply() that returns -1 may have done any part of its steps; the caller calls release(), and again
- * until it is 0. release() that returns -1 leaves the lease "releasing"; its ports are in quarantine or still in the
- * lease's network, never free.
+ * Partial failure: a failed OPEN may have done any part of its steps. The caller takes the net out of `want` and sends
+ * CLOSE, again and again until it is verified; where the device cannot be reached the driver writes the rest state there
+ * as soon as it can.
  *
- * To add one: drv_<name>.c, a line in registry.c, docs/drivers/<name>.md, tests/unit/fabric, a simulator in tests/sim.
- * Memory: report->steps is owned by the caller of the driver (clf_fabric_report_done).
+ * Threads: one thread a fabric calls everything but ports() and attest(), which the daemon's loop may call at the same
+ * time: they read what open() made and nothing that changes.
+ * To add one: drv_<name>.c, a line in registry.c, docs/drivers/<name>.md, tests/unit/fabric, tests/fabric/<name>.
+ * Memory: nets and strings are borrowed for the call; task->report.detail is owned by the caller (clf_net_task_done).
  */
 #ifndef CLF_FABRIC_DRIVER_H
 #define CLF_FABRIC_DRIVER_H
 
 #include "base/log.h"
-#include "lease/lease.h"
+#include "base/strv.h"
+#include "fabric/conf.h"
+
+#define CLF_NET_ID 48
+
+/* The network of one lease on one fabric. Ports in the driver's words: "0x0002c9030000abcd" (port GUID), "leaf1/swp1".
+ */
+struct clf_net {
+	char lease[CLF_NET_ID]; /* owner marker on devices that have a place for one */
+	uint32_t job_id;
+	uint16_t key; /* PKey without the membership bit, or VLAN id */
+	struct clf_strv ports;
+};
+void clf_net_done(struct clf_net *n);
+
+/* Desired state of a fabric. */
+struct clf_want {
+	const struct clf_net *nets; /* open ones; the same port in two nets is refused (CLF_E_INVALID) */
+	size_t n;
+	const struct clf_strv *known; /* every port of every known node, for drivers that must list ordinary ports */
+};
 
 /* What was done or seen, for record and terminal. */
 struct clf_fabric_report {
 	bool programmed; /* a wire was really changed, or read back */
-	char word[32];   /* status_code of the record: "null", "applied", "verified", "mismatch" */
-	char text[200];  /* one sentence */
-	json_t *steps;   /* array of strings, or NULL */
+	char word[32];   /* status_code of the record: "null", "verified", "mismatch", "unreachable", ... */
+	char text[200];  /* one sentence; of a failure: what to do is in it or in error.text */
+	json_t *detail;  /* object: rungs as they were seen, times in ms; or NULL */
 };
-static inline void clf_fabric_report_done(struct clf_fabric_report *r)
-{
-	json_decref(r->steps);
-	r->steps = NULL;
-}
+
+enum clf_net_op { CLF_NET_OPEN, CLF_NET_CLOSE };
+struct clf_net_task {
+	enum clf_net_op op;
+	const struct clf_net *net; /* of a CLOSE: not in want */
+	/* results; error.code CLF_OK = verified */
+	struct clf_error error;
+	struct clf_fabric_report report;
+};
+void clf_net_task_done(struct clf_net_task *t); /* the results */
+
+/* One thing that is wrong, or strange, or good to know. */
+enum clf_finding_level { CLF_FINDING_INFO, CLF_FINDING_WARN, CLF_FINDING_ERROR };
+/* Appends {"level":"error","code":WORD,"subject":..,"text":..,"advice":..} to the array; -1 when memory ends. */
+CLF_MUST_USE int clf_finding_add(json_t *list, enum clf_finding_level level, const char *code, const char *subject,
+				 const char *advice, struct clf_error *err, const char *fmt, ...) CLF_PRINTF(7, 8);
+
+enum clf_attest { CLF_ATTEST_OK, CLF_ATTEST_UNATTESTED, CLF_ATTEST_MISMATCH };
 
 struct clf_driver {
 	const char *name;
-	bool touches_devices; /* false: closfoldd need not make a lease durable before apply() */
+	bool touches_devices; /* false: closfoldd need not make a lease durable before sync() */
 
-	/* Once at start, required. Blocks on local files only. *self is handed to every other call. */
-	int (*open)(const struct clf_log *log, void **self, struct clf_error *err);
+	/* Once at start. Reads its section of the configuration; blocks on local files only. *self is handed to every
+	 * other call. conf and log outlive it. */
+	int (*open)(const struct clf_fabric_conf *conf, const struct clf_log *log, void **self, struct clf_error *err);
 	void (*close)(void *self);
 
-	/* Name and version of the device, for status. Called at start and on `closfold status`; a failure stops
-	 * nothing. */
-	int (*probe)(void *self, int timeout_ms, struct clf_fabric_report *out, struct clf_error *err);
-	/* Members present in the lease's network now: out->steps lists them. Changes nothing. */
-	int (*read)(void *self, const struct clf_lease *l, int timeout_ms, struct clf_fabric_report *out,
+	/* Ports of a node on this fabric, appended to *out. facts: the node's own report (docs/formats/node-report.md) or
+	 * NULL when it never sent one. None, or an ineligible node: CLF_E_NOTFOUND / CLF_E_DENIED with the reason and
+	 * what to do. */
+	int (*ports)(void *self, const char *node, const json_t *facts, struct clf_strv *out, struct clf_error *err);
+
+	/* Make `want` so and answer each task. 0: every task has its answer. -1: nothing could be tried (memory). */
+	int (*sync)(void *self, const struct clf_want *want, struct clf_net_task *tasks, size_t n, int timeout_ms,
 		    struct clf_error *err);
-	/* Close the network. Called after the lease is durable as "requested". */
-	int (*apply)(void *self, const struct clf_lease *l, int timeout_ms, struct clf_fabric_report *out,
-		     struct clf_error *err);
-	/* Compare what is there with what the lease wants. Called after apply(), before the job starts. CLF_E_CONFLICT:
-	 * a mismatch. */
-	int (*verify)(void *self, const struct clf_lease *l, int timeout_ms, struct clf_fabric_report *out,
-		      struct clf_error *err);
-	/* Move every port to its own quarantine. 0 only when each device has confirmed. */
-	int (*release)(void *self, const struct clf_lease *l, int timeout_ms, struct clf_fabric_report *out,
-		       struct clf_error *err);
+
+	/* Does a node's own view agree with the net? A port's table in sysfs, the VLAN a switch announces by LLDP. Pure.
+	 * text (size bytes) says what was seen. */
+	enum clf_attest (*attest)(void *self, const struct clf_net *net, const char *node, const json_t *facts,
+				  char *text, size_t size);
+
+	/* Compare devices with `want`, everywhere; changes nothing. *findings: array of clf_finding_add(), owned. -1: no
+	 * comparison was possible. */
+	int (*audit)(void *self, const struct clf_want *want, int timeout_ms, json_t **findings, struct clf_error *err);
+
+	/* Would isolation on this fabric be an illusion? Findings of level error: flagged jobs must not run. Changes
+	 * nothing. */
+	int (*check)(void *self, const struct clf_want *want, int timeout_ms, json_t **findings, struct clf_error *err);
+
+	/* What the devices say: {"ports":[{"port":..,"node"?:..,...}],...}. Changes nothing. */
+	int (*read)(void *self, const struct clf_want *want, int timeout_ms, json_t **out, struct clf_error *err);
+
+	/* What sync() would change now: {"steps":["..."],"diff"?:"..."}. Changes nothing. */
+	int (*plan)(void *self, const struct clf_want *want, int timeout_ms, json_t **out, struct clf_error *err);
 };
 
 /* NULL when there is none of this name. */

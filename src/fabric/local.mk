@@ -2,4 +2,7 @@
 noinst_LTLIBRARIES += libclf_fabric.la
 libclf_fabric_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libclf_fabric_la_SOURCES = \
-	src/fabric/driver.h src/fabric/drv_null.c src/fabric/registry.c
+	src/fabric/conf.c src/fabric/conf.h \
+	src/fabric/driver.h src/fabric/drv_null.c src/fabric/net.c src/fabric/registry.c
+include src/fabric/opensm.mk
+include src/fabric/ovsdb.mk

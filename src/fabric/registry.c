@@ -16,5 +16,5 @@ const struct clf_driver *clf_driver_find(const char *name)
 
 const char *clf_driver_names(void)
 {
-	return "null";
+	return "null, opensm, ovsdb";
 }

@@ -2,4 +2,4 @@
 check_PROGRAMS += tests/unit/fabric/test_fabric
 tests_unit_fabric_test_fabric_SOURCES = tests/unit/fabric/test_fabric.c
 tests_unit_fabric_test_fabric_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
-tests_unit_fabric_test_fabric_LDADD = libclf_tap.la libclf_fabric.la libclf_lease.la libclf_base.la $(JANSSON_LIBS)
+tests_unit_fabric_test_fabric_LDADD = libclf_tap.la libclf_fabric.la libclf_base.la $(JANSSON_LIBS)
