@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-#define CLF_FRAME_MAX (512u << 10)
+#define CLF_FRAME_MAX (4u << 20) /* a lease names the ports of all its nodes */
 
 struct clf_frame {
 	uint64_t seq, batch;

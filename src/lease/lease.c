@@ -76,7 +76,39 @@ void clf_lease_destroy(struct clf_lease *l)
 		return;
 	for (size_t i = 0; i < NTEXTS; i++)
 		free(*text_at(l, i));
+	for (size_t i = 0; i < l->nnets; i++) {
+		free(l->nets[i].fabric);
+		clf_strv_done(&l->nets[i].ports);
+	}
+	free(l->nets);
 	free(l);
+}
+
+int clf_lease_add_net(struct clf_lease *l, const char *fabric, uint16_t key, const struct clf_strv *ports,
+		      struct clf_error *err)
+{
+	struct clf_lease_net *v = realloc(l->nets, (l->nnets + 1) * sizeof *v), *n;
+
+	if (!v)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	l->nets = v;
+	n = &v[l->nnets];
+	*n = (struct clf_lease_net){ .fabric = strdup(fabric), .key = key };
+	if (!n->fabric)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	l->nnets++;
+	for (size_t i = 0; i < ports->n; i++)
+		if (clf_strv_add(&n->ports, ports->v[i], err))
+			return -1;
+	return 0;
+}
+
+const struct clf_lease_net *clf_lease_net(const struct clf_lease *l, const char *fabric)
+{
+	for (size_t i = 0; i < l->nnets; i++)
+		if (!strcmp(l->nets[i].fabric, fabric))
+			return &l->nets[i];
+	return NULL;
 }
 
 int clf_lease_set(char **member, const char *value, struct clf_error *err)
@@ -99,8 +131,13 @@ struct clf_lease *clf_lease_copy(const struct clf_lease *l, struct clf_error *er
 	*c = *l;
 	for (size_t i = 0; i < NTEXTS; i++)
 		*text_at(c, i) = NULL;
+	c->nets = NULL;
+	c->nnets = 0;
 	for (size_t i = 0; i < NTEXTS; i++)
 		if (clf_lease_set(text_at(c, i), *text_at(l, i), err))
+			return NULL;
+	for (size_t i = 0; i < l->nnets; i++)
+		if (clf_lease_add_net(c, l->nets[i].fabric, l->nets[i].key, &l->nets[i].ports, err))
 			return NULL;
 	return CLF_STEAL(c);
 }
@@ -139,6 +176,26 @@ int clf_lease_move(struct clf_lease *l, enum clf_lease_state to, int64_t now_ms,
 	return 0;
 }
 
+static json_t *net_to_json(const struct clf_lease_net *n)
+{
+	json_auto_t *ports = json_array();
+
+	for (size_t i = 0; i < n->ports.n; i++)
+		if (json_array_append_new(ports, json_string(n->ports.v[i])))
+			return NULL;
+	return json_pack("{s:s,s:i,s:O}", "fabric", n->fabric, "key", (int) n->key, "ports", ports);
+}
+
+static int nets_to_json(const struct clf_lease *l, json_t *j)
+{
+	json_auto_t *nets = json_array();
+
+	for (size_t i = 0; i < l->nnets; i++)
+		if (json_array_append_new(nets, net_to_json(&l->nets[i])))
+			return -1;
+	return json_object_set(j, "nets", nets);
+}
+
 json_t *clf_lease_to_json(const struct clf_lease *l)
 {
 	json_auto_t *j = json_pack("{s:s,s:s}", "id", l->id, "state", state_names[l->state]);
@@ -155,6 +212,8 @@ json_t *clf_lease_to_json(const struct clf_lease *l)
 	for (size_t i = 0; i < NTEXTS; i++)
 		if (*text_at(l, i))
 			bad |= json_object_set_new(j, texts[i].name, json_string(*text_at(l, i)));
+	if (l->nnets)
+		bad |= nets_to_json(l, j);
 	return bad ? NULL : CLF_STEAL(j);
 }
 
@@ -169,6 +228,26 @@ static int number_from(const json_t *v, const char *name, bool wide, void *at, s
 	else
 		*(uint32_t *) at = (uint32_t) n;
 	return 0;
+}
+
+static int net_from(struct clf_lease *l, const json_t *j, struct clf_error *err)
+{
+	CLF_CLEANUP(clf_strv_done) struct clf_strv ports = { 0 };
+	const char *fabric = json_string_value(json_object_get(j, "fabric"));
+	json_int_t key = json_integer_value(json_object_get(j, "key"));
+	const json_t *list = json_object_get(j, "ports");
+
+	if (!fabric || !*fabric || key < 1 || key > UINT16_MAX || !json_is_array(list))
+		return clf_fail(err, CLF_E_PARSE, "lease: a net is wrong");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *port = json_string_value(json_array_get(list, i));
+
+		if (!port || !*port)
+			return clf_fail(err, CLF_E_PARSE, "lease: a port is no string");
+		if (clf_strv_add(&ports, port, err))
+			return -1;
+	}
+	return clf_lease_add_net(l, fabric, (uint16_t) key, &ports, err);
 }
 
 int clf_lease_from_json(const json_t *j, struct clf_lease **out, struct clf_error *err)
@@ -202,6 +281,9 @@ int clf_lease_from_json(const json_t *j, struct clf_lease **out, struct clf_erro
 		if (v && clf_lease_set(text_at(l, i), json_string_value(v), err))
 			return -1;
 	}
+	for (size_t i = 0; i < json_array_size(json_object_get(j, "nets")); i++)
+		if (net_from(l, json_array_get(json_object_get(j, "nets"), i), err))
+			return -1;
 	*out = CLF_STEAL(l);
 	return 0;
 }

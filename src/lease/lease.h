@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/strv.h"
 
 enum clf_lease_state {
 	CLF_LEASE_REQUESTED,
@@ -31,6 +32,13 @@ enum clf_lease_state {
 #define CLF_LEASE_ID   48
 #define CLF_LEASE_NONE UINT32_MAX /* no array task */
 
+/* The lease's network on one fabric: its key, and the ports that were, or may have been, put into it. */
+struct clf_lease_net {
+	char *fabric;
+	uint16_t key;
+	struct clf_strv ports;
+};
+
 struct clf_lease {
 	char id[CLF_LEASE_ID]; /* "L<epoch>-<number>", never given twice */
 	enum clf_lease_state state;
@@ -40,6 +48,8 @@ struct clf_lease {
 	uint32_t uid, min_nodes, n_nodes;
 	char *user, *account, *partition, *cls, *grant, *decision, *nodes, *reason, *fabric;
 	int64_t requested_ms, granted_ms, closed_ms;
+	struct clf_lease_net *nets;
+	size_t nnets;
 };
 
 struct clf_lease *clf_lease_create(struct clf_error *err);
@@ -49,6 +59,10 @@ CLF_DEFINE_CLEANUP(struct clf_lease, clf_lease_destroy)
 
 /* Copy a string into a member; NULL or "" clears it. */
 CLF_MUST_USE int clf_lease_set(char **member, const char *value, struct clf_error *err);
+/* One more network; ports are copied. */
+CLF_MUST_USE int clf_lease_add_net(struct clf_lease *l, const char *fabric, uint16_t key, const struct clf_strv *ports,
+				   struct clf_error *err);
+const struct clf_lease_net *clf_lease_net(const struct clf_lease *l, const char *fabric); /* NULL: none */
 CLF_MUST_USE int clf_lease_move(struct clf_lease *l, enum clf_lease_state to, int64_t now_ms, const char *reason,
 				struct clf_error *err);
 bool clf_lease_open(const struct clf_lease *l); /* neither closed nor refused */

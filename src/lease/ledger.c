@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lease/ledger.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define GONE UINT32_MAX
@@ -11,6 +12,10 @@ void clf_ledger_done(struct clf_ledger *g)
 		clf_lease_destroy(g->leases[i]);
 	free(g->leases);
 	free(g->failures);
+	for (size_t i = 0; i < g->nkeys; i++)
+		free(g->keys[i].fabric);
+	free(g->keys);
+	clf_strmap_done(&g->key_of);
 	clf_strmap_done(&g->by_id);
 	clf_strmap_done(&g->by_job);
 	clf_strmap_done(&g->failure_of);
@@ -109,6 +114,65 @@ static void *grow(void *v, size_t n, size_t *cap, size_t size)
 	return p;
 }
 
+/* The entry of a key, made when it is new. */
+static struct clf_ledger_key *key_entry(struct clf_ledger *g, const char *fabric, uint16_t key, struct clf_error *err)
+{
+	char name[80];
+	uint32_t i;
+	void *v;
+
+	snprintf(name, sizeof name, "%.64s/%u", fabric, key);
+	if (clf_strmap_find(&g->key_of, name, &i))
+		return &g->keys[i];
+	v = grow(g->keys, g->nkeys, &g->keys_cap, sizeof *g->keys);
+	if (v)
+		g->keys = v;
+	if (!v || !(g->keys[g->nkeys].fabric = strdup(fabric)))
+		return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
+	if (clf_strmap_set(&g->key_of, name, (uint32_t) g->nkeys, err)) {
+		free(g->keys[g->nkeys].fabric);
+		return NULL;
+	}
+	g->keys[g->nkeys].key = key;
+	g->keys[g->nkeys].last = false;
+	g->keys[g->nkeys].closed_ms = 0;
+	return &g->keys[g->nkeys++];
+}
+
+static int key_given(struct clf_ledger *g, const char *fabric, uint16_t key, struct clf_error *err)
+{
+	struct clf_ledger_key *k = key_entry(g, fabric, key, err);
+
+	if (!k)
+		return -1;
+	if (k->last)
+		return 0;
+	for (size_t i = 0; i < g->nkeys; i++)
+		if (!strcmp(g->keys[i].fabric, fabric))
+			g->keys[i].last = false;
+	k->last = true;
+	return 0;
+}
+
+/* Keys of a lease as it is now: given with the first entry that has them, at rest when it is over. */
+static int keys_of(struct clf_ledger *g, const struct clf_lease *l, bool first, struct clf_error *err)
+{
+	for (size_t i = 0; i < l->nnets; i++) {
+		struct clf_ledger_key *k;
+
+		if (first && key_given(g, l->nets[i].fabric, l->nets[i].key, err))
+			return -1;
+		if (clf_lease_open(l))
+			continue;
+		k = key_entry(g, l->nets[i].fabric, l->nets[i].key, err);
+		if (!k)
+			return -1;
+		if (l->closed_ms > k->closed_ms)
+			k->closed_ms = l->closed_ms;
+	}
+	return 0;
+}
+
 static int put(struct clf_ledger *g, struct clf_lease *l /* stolen */, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_lease_destroyp) struct clf_lease *own = l;
@@ -117,6 +181,8 @@ static int put(struct clf_ledger *g, struct clf_lease *l /* stolen */, struct cl
 	void *v;
 
 	clf_lease_job_key(l->job_id, l->submit_time_s, key);
+	if (keys_of(g, l, !clf_ledger_find(g, l->id), err))
+		return -1;
 	if (clf_strmap_find(&g->by_id, l->id, &i) && i != GONE) {
 		count(g, g->leases[i], -1);
 		clf_lease_destroy(g->leases[i]);
@@ -194,13 +260,29 @@ static int facts(struct clf_ledger *g, const json_t *j, struct clf_error *err)
 	return 0;
 }
 
+static int key_fact(struct clf_ledger *g, const json_t *j, struct clf_error *err)
+{
+	const char *fabric = json_string_value(json_object_get(j, "fabric"));
+	json_int_t key = json_integer_value(json_object_get(j, "key"));
+	struct clf_ledger_key *k;
+
+	if (!fabric || !*fabric || key < 1 || key > UINT16_MAX)
+		return clf_fail(err, CLF_E_PARSE, "ledger: a key is wrong");
+	if (json_is_true(json_object_get(j, "last")) && key_given(g, fabric, (uint16_t) key, err))
+		return -1;
+	if (!(k = key_entry(g, fabric, (uint16_t) key, err)))
+		return -1;
+	k->closed_ms = json_integer_value(json_object_get(j, "closed_ms"));
+	return 0;
+}
+
 int clf_ledger_apply(struct clf_ledger *g, const json_t *entry, struct clf_error *err)
 {
 	const json_t *j;
 	struct clf_lease *l = NULL;
 
 	if (!g->by_id.copy)
-		g->by_id.copy = g->by_job.copy = g->failure_of.copy = true;
+		g->by_id.copy = g->by_job.copy = g->failure_of.copy = g->key_of.copy = true;
 	if ((j = json_object_get(entry, "lease")))
 		return clf_lease_from_json(j, &l, err) ? -1 : put(g, l, err);
 	if ((j = json_object_get(entry, "failure")))
@@ -213,6 +295,8 @@ int clf_ledger_apply(struct clf_ledger *g, const json_t *entry, struct clf_error
 			err);
 	if ((j = json_object_get(entry, "facts")))
 		return facts(g, j, err);
+	if ((j = json_object_get(entry, "key")))
+		return key_fact(g, j, err);
 	return clf_fail(err, CLF_E_PARSE, "ledger entry of an unknown kind");
 }
 
@@ -232,4 +316,10 @@ json_t *clf_ledger_facts_entry(const struct clf_store_facts *f)
 	return json_pack("{s:{s:I,s:s,s:I,s:s,s:s}}", "facts", "log_n", (json_int_t) f->log_n, "log_hash", f->log_hash,
 			 "generation", (json_int_t) f->generation, "policy_sha256", f->policy_sha256, "topology_sha256",
 			 f->topology_sha256);
+}
+
+json_t *clf_ledger_key_entry(const struct clf_ledger_key *k)
+{
+	return json_pack("{s:{s:s,s:i,s:b,s:I}}", "key", "fabric", k->fabric, "key", (int) k->key, "last", k->last,
+			 "closed_ms", (json_int_t) k->closed_ms);
 }

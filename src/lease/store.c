@@ -367,6 +367,10 @@ static int write_snapshot(const struct clf_store *s, struct clf_error *err)
 		rc = clf_frame_add(&b, ++n, 1, j = clf_ledger_failure_entry(&s->g.failures[i]), err);
 		json_decref(j);
 	}
+	for (size_t i = 0; !rc && i < s->g.nkeys; i++) { /* behind the leases: which was last is theirs to say */
+		rc = clf_frame_add(&b, ++n, 1, j = clf_ledger_key_entry(&s->g.keys[i]), err);
+		json_decref(j);
+	}
 	if (!rc) {
 		rc = clf_frame_add(&b, ++n, 1, j = clf_ledger_facts_entry(&s->g.facts), err);
 		json_decref(j);
@@ -455,6 +459,22 @@ uint32_t clf_store_failures(const struct clf_store *s, uint32_t job_id, int64_t 
 const struct clf_lease *clf_store_next(const struct clf_store *s, size_t *i)
 {
 	return *i < s->g.n ? s->g.leases[(*i)++] : NULL;
+}
+
+bool clf_store_key_rest(const struct clf_store *s, size_t i, struct clf_key_rest *out)
+{
+	if (i >= s->g.nkeys)
+		return false;
+	*out = (struct clf_key_rest){ s->g.keys[i].fabric, s->g.keys[i].key, s->g.keys[i].closed_ms };
+	return true;
+}
+
+uint16_t clf_store_key_last(const struct clf_store *s, const char *fabric)
+{
+	for (size_t i = 0; i < s->g.nkeys; i++)
+		if (s->g.keys[i].last && !strcmp(s->g.keys[i].fabric, fabric))
+			return s->g.keys[i].key;
+	return 0;
 }
 
 size_t clf_store_nopen(const struct clf_store *s)

@@ -62,6 +62,16 @@ uint32_t clf_store_failures(const struct clf_store *s, uint32_t job_id, int64_t 
 const struct clf_lease *clf_store_next(const struct clf_store *s, size_t *i);
 size_t clf_store_nopen(const struct clf_store *s);
 
+/* Keys that were in a lease's network: when its release was last verified. false past the end. */
+struct clf_key_rest {
+	const char *fabric; /* borrowed */
+	uint16_t key;
+	int64_t closed_ms;
+};
+bool clf_store_key_rest(const struct clf_store *s, size_t i, struct clf_key_rest *out);
+/* The key that was given last on a fabric; 0 = none yet. */
+uint16_t clf_store_key_last(const struct clf_store *s, const char *fabric);
+
 /* Facts as they stand on disk, for readers without the lock. CLF_E_NOTFOUND when there is no ledger. */
 CLF_MUST_USE int clf_store_read_facts(const char *dir, struct clf_store_facts *out, struct clf_error *err);
 
