@@ -7,7 +7,7 @@ libclf_base_la_SOURCES = \
 	src/base/buf.c src/base/buf.h \
 	src/base/cleanup.h \
 	src/base/clock.c src/base/clock.h \
-	src/base/err.c src/base/err.h \
+	src/base/err.c src/base/err.h src/base/finding.h \
 	src/base/hostlist.c src/base/hostlist.h \
 	src/base/json.c src/base/json.h \
 	src/base/lex.c src/base/lex.h \

@@ -2,7 +2,8 @@
 # What closfoldd is made of is a library, so that tests and fuzzers link it without main.c.
 noinst_LTLIBRARIES += libclf_run.la libclf_daemon.la
 libclf_run_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-libclf_run_la_SOURCES = src/engine/run.c src/engine/run.h
+libclf_run_la_SOURCES = \
+	src/engine/run.c src/engine/run.h src/engine/run_net.c src/engine/run_priv.h src/engine/run_record.c
 libclf_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libclf_daemon_la_SOURCES = \
 	src/daemon/inforce.c src/daemon/inforce.h \

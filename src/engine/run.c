@@ -1,136 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "engine/run_priv.h"
 
-#define NODES_IN_RECORD (16u << 10) /* a longer host expression stays in the ledger only */
-
-static int64_t now_ms(const struct clf_run *r)
-{
-	return r->clock->wall_ms(r->clock->arg);
-}
-
-static const struct clf_policy_grant *grant_of(const struct clf_run *r, const char *grant)
-{
-	uint32_t i;
-
-	if (!r->site || !grant || !clf_strmap_find(&r->site->policy->grant_of, grant, &i))
-		return NULL;
-	return &r->site->policy->grants[i];
-}
-
-static json_t *lease_detail(const struct clf_lease *l)
-{
-	json_auto_t *j = json_pack("{s:s,s:I,s:I}", "lease", l->id, "n_nodes", (json_int_t) l->n_nodes, "restart",
-				   (json_int_t) l->restart);
-	int bad = !j;
-
-	if (l->nodes && strlen(l->nodes) <= NODES_IN_RECORD)
-		bad |= json_object_set_new(j, "nodes", json_string(l->nodes));
-	if (l->array_job_id)
-		bad |= json_object_set_new(j, "array_job_id", json_integer(l->array_job_id));
-	if (l->het_job_id)
-		bad |= json_object_set_new(j, "het_job_id", json_integer(l->het_job_id));
-	return bad ? NULL : CLF_STEAL(j);
-}
-
-/* detail is stolen; NULL means that memory ended. */
-static int record(struct clf_run *r, const struct clf_lease *l, enum clf_event event, bool ok, const char *code,
-		  const char *message, json_t *detail, const char *finding, struct clf_error *err)
-{
-	json_auto_t *own = detail;
-	const struct clf_policy_grant *g = grant_of(r, l->grant);
-	struct clf_record_facts f = {
-		.event = event,
-		.finding = finding,
-		.cluster = r->cluster,
-		.job_id = l->job_id,
-		.submit_time_s = l->submit_time_s,
-		.decision = l->decision,
-		.uid = l->uid,
-		.has_uid = true,
-		.user = l->user,
-		.account = l->account,
-		.partition = l->partition,
-		.process = "closfoldd",
-		.producer = "closfoldd",
-		.ok = ok,
-		.status_code = code,
-		.message = message,
-		.cls = l->cls,
-		.grant = l->grant,
-		.policy_sha256 = r->policy_sha256 && *r->policy_sha256 ? r->policy_sha256 : NULL,
-		.detail = own,
-	};
-
-	if (!own)
-		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	if (g) {
-		f.purpose = g->purpose;
-		f.fiduciary = g->fiduciary;
-		f.contract = g->contract;
-		f.basis = g->basis;
-	}
-	return r->record(r->arg, &f, err);
-}
-
-static json_t *net_detail(const struct clf_run *r, const struct clf_lease *l, const struct clf_fabric_report *rep)
-{
-	return json_pack("{s:s,s:s,s:b,s:O*}", "lease", l->id, "driver", r->driver->name, "programmed", rep->programmed,
-			 "steps", rep->steps);
-}
-
-/* Move a lease towards closed. A device that does not confirm leaves it "releasing", and that is no error of the call.
- */
-static int finish(struct clf_run *r, const struct clf_lease *have, const char *reason, bool *done,
+/* Verified: nothing of the lease is on a wire. detail is stolen. */
+int clf_run_close(struct clf_run *r, struct clf_lease *l, const char *word, const char *text, json_t *detail,
 		  struct clf_error *err)
 {
-	CLF_CLEANUP(clf_lease_destroyp) struct clf_lease *l = clf_lease_copy(have, err);
-	struct clf_fabric_report rep = { 0 };
-	struct clf_error why = { 0 };
-	char text[300];
-	int rc = 0;
+	char ended[300];
 
-	if (!l || (l->state != CLF_LEASE_RELEASING && clf_lease_move(l, CLF_LEASE_RELEASING, now_ms(r), reason, err)))
+	if (clf_run_record(r, l, CLF_EV_NET_RELEASE, true, word, text, detail, NULL, err) ||
+	    clf_lease_move(l, CLF_LEASE_CLOSED, clf_run_now(r), NULL, err))
 		return -1;
-	if (r->driver->touches_devices && (clf_store_put(r->store, l, err) || r->commit(r->arg, err)))
+	snprintf(ended, sizeof ended, "job %u ended: lease %s closed (%s)", l->job_id, l->id,
+		 l->reason ? l->reason : "ended");
+	if (clf_run_record(r, l, CLF_EV_JOB_END, true, l->reason ? l->reason : "ended", ended, clf_run_lease_detail(l),
+			   NULL, err) ||
+	    clf_lease_set(&l->fabric, word, err))
 		return -1;
-	*done = !r->driver->release(r->driver_self, l, CLF_RUN_DEVICE_MS, &rep, &why);
-	if (*done) {
-		rc = clf_lease_move(l, CLF_LEASE_CLOSED, now_ms(r), NULL, err);
-		rc = rc ||
-		     record(r, l, CLF_EV_NET_RELEASE, true, rep.word, rep.text, net_detail(r, l, &rep), NULL, err);
-		snprintf(text, sizeof text, "job %u ended: lease %s closed (%s)", l->job_id, l->id,
-			 l->reason ? l->reason : reason);
-		rc = rc || record(r, l, CLF_EV_JOB_END, true, l->reason ? l->reason : reason, text, lease_detail(l),
-				  NULL, err);
-	} else {
-		rc = record(r, l, CLF_EV_NET_RELEASE, false, clf_code_name(why.code), why.text, net_detail(r, l, &rep),
-			    NULL, err);
-	}
-	clf_fabric_report_done(&rep);
-	return rc || clf_store_put(r->store, l, err) ? -1 : 0;
+	return clf_store_put(r->store, l, err);
 }
 
-static int refuse(struct clf_run *r, struct clf_lease *l, enum clf_code code, const char *rule, const char *text,
-		  const char *advice, struct clf_run_result *out, struct clf_error *err)
+/* A start that is still under way is over, whatever fabric and nodes will say. */
+static void overtake(struct clf_run *r, const char *lease)
 {
-	json_t *detail = lease_detail(l);
-	uint32_t n;
+	struct clf_run_pending *p = clf_run_find(r, lease, CLF_RUN_OPENING);
+	struct clf_run_result res = { .code = CLF_E_CONFLICT };
+
+	if (!p)
+		p = clf_run_find(r, lease, CLF_RUN_ATTESTING);
+	if (!p)
+		return;
+	clf_run_drop(r, p);
+	snprintf(res.rule, sizeof res.rule, "ended-meanwhile");
+	snprintf(res.text, sizeof res.text, "the job ended while its network was being closed off");
+	snprintf(res.advice, sizeof res.advice, "nothing is to be done");
+	r->verdict(r->arg, lease, CLF_NET_OPEN, &res);
+}
+
+int clf_run_finish(struct clf_run *r, const struct clf_lease *have, const char *reason, bool *done,
+		   struct clf_error *err)
+{
+	CLF_CLEANUP(clf_lease_destroyp) struct clf_lease *l = clf_lease_copy(have, err);
+	struct clf_run_pending *p;
+
+	*done = false;
+	if (!l ||
+	    (l->state != CLF_LEASE_RELEASING && clf_lease_move(l, CLF_LEASE_RELEASING, clf_run_now(r), reason, err)))
+		return -1;
+	if (!l->nnets) {
+		*done = true;
+		return clf_run_close(r, l, "null", "null: no wire was programmed", clf_run_evidence(l, NULL, NULL),
+				     err);
+	}
+	overtake(r, l->id);
+	p = clf_run_find(r, l->id, CLF_RUN_CLOSING);
+	if (p && p->waiting >> 31)
+		clf_run_drop(r, p);
+	else if (p)
+		return 0;
+	return clf_store_put(r->store, l, err) || clf_run_dispatch(r, l, CLF_RUN_CLOSING, err) ? -1 : 0;
+}
+
+int clf_run_refuse(struct clf_run *r, struct clf_lease *l, enum clf_code code, const char *rule, const char *text,
+		   const char *advice, struct clf_run_result *out, struct clf_error *err)
+{
+	json_t *detail = clf_run_lease_detail(l);
+	uint32_t n = clf_store_failures(r->store, l->job_id, l->submit_time_s);
 
 	if (detail && json_object_set_new(detail, "advice", json_string(advice))) {
 		json_decref(detail);
 		detail = NULL;
 	}
-	if (record(r, l, CLF_EV_JOB_REFUSE, false, rule, text, detail, NULL, err))
+	if (clf_run_record(r, l, CLF_EV_JOB_REFUSE, false, rule, text, detail, NULL, err))
 		return -1;
-	if (l->state == CLF_LEASE_REQUESTED && clf_lease_move(l, CLF_LEASE_REFUSED, now_ms(r), rule, err))
+	/* what may be on a wire is released, not forgotten */
+	if (l->state == CLF_LEASE_REQUESTED && !l->nnets &&
+	    clf_lease_move(l, CLF_LEASE_REFUSED, clf_run_now(r), rule, err))
 		return -1;
-	if (clf_store_put(r->store, l, err) ||
-	    clf_store_fail(r->store, l->job_id, l->submit_time_s, now_ms(r), &n, err))
+	if (clf_store_put(r->store, l, err))
+		return -1;
+	/* a job that waits for a key has not failed */
+	if (code != CLF_E_EXHAUSTED && clf_store_fail(r->store, l->job_id, l->submit_time_s, clf_run_now(r), &n, err))
 		return -1;
 	*out = (struct clf_run_result){ .code = code, .failures = n };
 	snprintf(out->rule, sizeof out->rule, "%s", rule);
@@ -199,7 +155,7 @@ static int decide(struct clf_run *r, const struct clf_lease *l, struct clf_decis
 		.het_component = l->het_job_id != 0,
 		.het_leader = l->het_job_id && !l->het_offset,
 		.array = l->array_job_id != 0,
-		.now_ms = now_ms(r),
+		.now_ms = clf_run_now(r),
 	};
 
 	CLF_CLEANUP(clf_site_destroyp) struct clf_site *own = NULL;
@@ -209,36 +165,20 @@ static int decide(struct clf_run *r, const struct clf_lease *l, struct clf_decis
 	return clf_decide(own ? own : r->site, &job, out, err);
 }
 
-static int grant(struct clf_run *r, struct clf_lease *l, struct clf_run_result *out, struct clf_error *err)
+int clf_run_grant(struct clf_run *r, struct clf_lease *l, const struct clf_run_pending *p, const json_t *nodes,
+		  struct clf_run_result *out, struct clf_error *err)
 {
-	struct clf_fabric_report rep = { 0 }, seen = { 0 };
-	struct clf_error why = { 0 };
+	const char *word = p && *p->word ? p->word : "null",
+		   *seen = p && *p->text ? p->text : "null: no wire was programmed";
+	const json_t *fabrics = p ? p->evidence : NULL;
 	char text[300];
-	int rc;
 
-	if (r->driver->touches_devices && (clf_store_put(r->store, l, err) || r->commit(r->arg, err)))
+	if (clf_run_record(r, l, CLF_EV_NET_PROGRAM, true, word, seen, clf_run_lease_detail(l), NULL, err) ||
+	    clf_run_record(r, l, CLF_EV_NET_VERIFY, true, word, seen, clf_run_evidence(l, fabrics, nodes), NULL, err))
 		return -1;
-	if (r->driver->apply(r->driver_self, l, CLF_RUN_DEVICE_MS, &rep, &why) ||
-	    r->driver->verify(r->driver_self, l, CLF_RUN_DEVICE_MS, &seen, &why)) {
-		clf_fabric_report_done(&rep);
-		/* Something may have been done: it is undone by release(), now or by reconcile. */
-		struct clf_fabric_report undo = { 0 };
-		bool undone = !r->driver->release(r->driver_self, l, CLF_RUN_DEVICE_MS, &undo, NULL);
-
-		clf_fabric_report_done(&undo);
-		if (!undone && clf_lease_move(l, CLF_LEASE_RELEASING, now_ms(r), "network-unverified", err))
-			return -1;
-		return refuse(r, l, why.code, "network-unverified", why.text,
-			      "look at 'closfold lease list' and at the switch", out, err);
-	}
-	rc = record(r, l, CLF_EV_NET_PROGRAM, true, rep.word, rep.text, net_detail(r, l, &rep), NULL, err) ||
-	     record(r, l, CLF_EV_NET_VERIFY, true, seen.word, seen.text, net_detail(r, l, &seen), NULL, err);
-	clf_fabric_report_done(&rep);
-	clf_fabric_report_done(&seen);
-	snprintf(text, sizeof text, "job %u starts on %u nodes, lease %s; %s", l->job_id, l->n_nodes, l->id, seen.text);
-	if (rc || clf_lease_set(&l->fabric, seen.word, err) ||
-	    clf_lease_move(l, CLF_LEASE_GRANTED, now_ms(r), NULL, err) ||
-	    record(r, l, CLF_EV_JOB_ALLOCATE, true, seen.word, text, lease_detail(l), NULL, err) ||
+	snprintf(text, sizeof text, "job %u starts on %u nodes, lease %s; %.180s", l->job_id, l->n_nodes, l->id, seen);
+	if (clf_lease_set(&l->fabric, word, err) || clf_lease_move(l, CLF_LEASE_GRANTED, clf_run_now(r), NULL, err) ||
+	    clf_run_record(r, l, CLF_EV_JOB_ALLOCATE, true, word, text, clf_run_lease_detail(l), NULL, err) ||
 	    clf_store_put(r->store, l, err) || clf_store_clear_failures(r->store, l->job_id, l->submit_time_s, err))
 		return -1;
 	*out = (struct clf_run_result){ .granted = true };
@@ -248,7 +188,7 @@ static int grant(struct clf_run *r, struct clf_lease *l, struct clf_run_result *
 
 static bool same_start(const struct clf_lease *have, const struct clf_lease *ask)
 {
-	return have->state == CLF_LEASE_GRANTED && have->restart == ask->restart && have->uid == ask->uid &&
+	return have->restart == ask->restart && have->uid == ask->uid &&
 	       !strcmp(have->nodes ? have->nodes : "", ask->nodes ? ask->nodes : "") &&
 	       !strcmp(have->cls ? have->cls : "", ask->cls ? ask->cls : "");
 }
@@ -263,48 +203,80 @@ static int count_nodes(struct clf_lease *l, struct clf_error *err)
 	return rc;
 }
 
-/* Takes a new lease through policy and fabric. */
+static int cannot_reserve(struct clf_run *r, struct clf_lease *l, const struct clf_error *why,
+			  struct clf_run_result *out, struct clf_error *err)
+{
+	const char *rule = why->code == CLF_E_EXHAUSTED  ? "no-key"
+			   : why->code == CLF_E_CONFLICT ? "port-in-use"
+							 : "node-not-eligible";
+	const char *advice =
+		why->code == CLF_E_EXHAUSTED
+			? "it starts when a key is free; the number of closfold_key licences should be that of the keys"
+		: why->code == CLF_E_CONFLICT
+			? "closfoldd compares leases with Slurm's jobs and frees it when that job is gone; see "
+			  "'closfold lease list'"
+			: "the admin sees why with 'closfold fabric check'; exclude the node meanwhile";
+
+	if (why->code == CLF_E_NOMEM)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory");
+	/* what was reserved on the first fabrics was never on a wire */
+	while (l->nnets) {
+		free(l->nets[--l->nnets].fabric);
+		clf_strv_done(&l->nets[l->nnets].ports);
+	}
+	return clf_run_refuse(r, l, why->code, rule, why->text, advice, out, err);
+}
+
+/* Takes a new lease through policy and towards the fabrics. */
 static int start_new(struct clf_run *r, struct clf_lease *l, struct clf_run_result *out, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_decision_destroyp) struct clf_decision *d = NULL;
 	struct clf_error why = { 0 };
 
 	if (count_nodes(l, &why))
-		return refuse(r, l, CLF_E_INVALID, "nodes-unreadable", why.text,
-			      "this is no answer of policy: tell the admin", out, err);
+		return clf_run_refuse(r, l, CLF_E_INVALID, "nodes-unreadable", why.text,
+				      "this is no answer of policy: tell the admin", out, err);
 	if (decide(r, l, &d, err))
 		return -1;
 	if (!d->allow)
-		return refuse(r, l, CLF_E_DENIED, d->rule ? d->rule : "denied", d->reason ? d->reason : "denied",
-			      d->advice ? d->advice : "ask the admin", out, err);
+		return clf_run_refuse(r, l, CLF_E_DENIED, d->rule ? d->rule : "denied",
+				      d->reason ? d->reason : "denied", d->advice ? d->advice : "ask the admin", out,
+				      err);
 	if (!l->cls && clf_lease_set(&l->cls, d->cls, err))
 		return -1;
-	return grant(r, l, out, err);
+	if (clf_run_reserve(r, l, &why))
+		return cannot_reserve(r, l, &why, out, err);
+	if (!l->nnets)
+		return clf_run_grant(r, l, NULL, NULL, out, err);
+	if (clf_store_put(r->store, l, err) || clf_run_dispatch(r, l, CLF_RUN_OPENING, err))
+		return -1;
+	*out = (struct clf_run_result){ .pending = true };
+	memcpy(out->lease, l->id, sizeof out->lease);
+	return 0;
 }
 
 int clf_run_start(struct clf_run *r, const struct clf_lease *ask, struct clf_run_result *out, struct clf_error *err)
 {
 	const struct clf_lease *have = clf_store_find_job(r->store, ask->job_id, ask->submit_time_s);
 	CLF_CLEANUP(clf_lease_destroyp) struct clf_lease *l = clf_lease_copy(ask, err);
-	bool done = true;
+	bool granted = have && have->state == CLF_LEASE_GRANTED && same_start(have, ask), done;
+	bool waits = have && have->state == CLF_LEASE_REQUESTED && same_start(have, ask) &&
+		     (clf_run_find(r, have->id, CLF_RUN_OPENING) || clf_run_find(r, have->id, CLF_RUN_ATTESTING));
 
 	if (!l)
 		return -1;
-	if (have && same_start(have, ask)) {
-		*out = (struct clf_run_result){ .granted = true, .again = true };
+	if (granted || waits) {
+		*out = (struct clf_run_result){ .granted = granted, .pending = waits, .again = true };
 		memcpy(out->lease, have->id, sizeof out->lease);
 		return 0;
 	}
-	if (have && clf_lease_open(have) && finish(r, have, "superseded", &done, err))
+	/* its ports go from the old network into the new one, and the old key is proven gone all the same */
+	if (have && clf_lease_open(have) && clf_run_finish(r, have, "superseded", &done, err))
 		return -1;
 	clf_store_new_id(r->store, l->id);
 	l->state = CLF_LEASE_REQUESTED;
-	l->requested_ms = now_ms(r);
+	l->requested_ms = clf_run_now(r);
 	l->granted_ms = l->closed_ms = 0;
-	if (!done)
-		return refuse(r, l, CLF_E_REMOTE, "earlier-lease",
-			      "the network of this job's earlier run is not closed yet",
-			      "closfoldd goes on trying; see 'closfold lease list'", out, err);
 	return start_new(r, l, out, err);
 }
 
@@ -317,16 +289,19 @@ int clf_run_end(struct clf_run *r, uint32_t job_id, int64_t submit_time_s, const
 
 	if (have && clf_lease_open(have)) {
 		memcpy(res.lease, have->id, sizeof res.lease);
-		if (finish(r, have, reason, &done, err))
+		if (clf_run_finish(r, have, reason, &done, err))
 			return -1;
+		res.pending = !done;
 	}
 	*out = res;
 	return 0;
 }
 
-int clf_run_release(struct clf_run *r, const char *lease, const char *reason, struct clf_error *err)
+int clf_run_release(struct clf_run *r, const char *lease, const char *reason, struct clf_run_result *out,
+		    struct clf_error *err)
 {
 	const struct clf_lease *have = clf_store_find(r->store, lease);
+	struct clf_run_result res = { 0 };
 	bool done;
 
 	if (!have)
@@ -334,11 +309,12 @@ int clf_run_release(struct clf_run *r, const char *lease, const char *reason, st
 	if (!clf_lease_open(have))
 		return clf_fail(err, CLF_E_CONFLICT, "lease '%.60s' is %s already", lease,
 				clf_lease_state_name(have->state));
-	if (finish(r, have, reason, &done, err))
+	memcpy(res.lease, have->id, sizeof res.lease);
+	if (clf_run_finish(r, have, reason, &done, err))
 		return -1;
-	return done ? 0
-		    : clf_fail(err, CLF_E_REMOTE, "lease '%.60s': a device did not confirm; closfoldd goes on trying",
-			       lease);
+	res.pending = !done;
+	*out = res;
+	return 0;
 }
 
 /* Leases to act on, by id: acting moves them in memory. */
@@ -352,7 +328,7 @@ static int collect(struct clf_run *r, const struct clf_live_jobs *jobs, int64_t 
 
 		if (!clf_lease_open(l))
 			continue;
-		switch (clf_reconcile_lease(l, jobs, now_ms(r), grace_ms, &why)) {
+		switch (clf_reconcile_lease(l, jobs, clf_run_now(r), grace_ms, &why)) {
 		case CLF_KEEP_YOUNG:
 			++*young;
 			continue;
@@ -378,9 +354,10 @@ static int repair(struct clf_run *r, const struct clf_lease *l, const char *why,
 
 	snprintf(text, sizeof text, "lease %s of job %u has no job behind it (%s)", l->id, l->job_id, why);
 	if (strcmp(why, "release-unfinished") != 0 &&
-	    record(r, l, CLF_EV_FINDING, false, why, text, lease_detail(l), "finding.orphan-lease", err))
+	    clf_run_record(r, l, CLF_EV_FINDING, false, why, text, clf_run_lease_detail(l), "finding.orphan-lease",
+			   err))
 		return -1;
-	return finish(r, l, why, done, err);
+	return clf_run_finish(r, l, why, done, err);
 }
 
 int clf_run_reconcile(struct clf_run *r, const struct clf_live_jobs *jobs, int64_t grace_ms, bool dry_run, json_t **out,
@@ -394,12 +371,14 @@ int clf_run_reconcile(struct clf_run *r, const struct clf_live_jobs *jobs, int64
 	for (size_t i = 0; !rc && i < ids.n; i++) {
 		const struct clf_lease *l = clf_store_find(r->store, ids.v[i]);
 		json_int_t job = l->job_id;
-		bool done = false;
+		bool done = false, begun = false;
 
-		if (!dry_run)
+		if (!dry_run) {
 			rc = repair(r, l, whys.v[i], &done, err);
-		released += done;
-		failed += !done && !dry_run;
+			begun = !rc;
+		}
+		released += begun;
+		failed += !begun && !dry_run;
 		if (!rc && json_array_append_new(actions, json_pack("{s:s,s:I,s:s,s:b}", "lease", ids.v[i], "job_id",
 								    job, "why", whys.v[i], "done", done)))
 			rc = clf_fail(err, CLF_E_NOMEM, "out of memory");

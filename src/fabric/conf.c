@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hostlist.h"
 #include "fabric/driver.h"
 
 static const char *const rungs[] = { "try", "require", "off" };
@@ -92,11 +93,17 @@ static int read_keys(const struct at *at, const json_t *j, struct clf_fabric_con
 	return 0;
 }
 
+static int any_host(void *arg, const char *name, size_t len, struct clf_error *err)
+{
+	return 0;
+}
+
 static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *err)
 {
 	struct clf_fabric_conf *f = &set->v[set->n];
-	json_t *name, *driver, *keys, *cool, *timeout, *attest, *probe, *sections[3];
+	json_t *name, *driver, *keys, *cool, *timeout, *attest, *probe, *nodes, *sections[3];
 	struct at at = { .doc = &set->doc };
+	struct clf_error why = { 0 };
 	const struct clf_json_key table[] = {
 		{ "name", JSON_STRING, true, &name },
 		{ "driver", JSON_STRING, true, &driver },
@@ -105,6 +112,7 @@ static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *e
 		{ "timeout_ms", JSON_INTEGER, false, &timeout },
 		{ "attest", JSON_STRING, false, &attest },
 		{ "probe", JSON_STRING, false, &probe },
+		{ "nodes", JSON_STRING, false, &nodes },
 		{ "opensm", JSON_OBJECT, false, &sections[0] },
 		{ "ovsdb", JSON_OBJECT, false, &sections[1] },
 		{ "null", JSON_OBJECT, false, &sections[2] },
@@ -127,12 +135,15 @@ static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *e
 	snprintf(f->pointer, sizeof f->pointer, "%s/%s", at.pointer, json_string_value(driver));
 	for (size_t i = 0; i < 3; i++)
 		if (sections[i] && sections[i] != f->section)
-			return clf_json_fail(&set->doc, at.pointer, err, "fabric '%s' has the driver %s and another's section",
-					     f->name, f->driver);
+			return clf_json_fail(&set->doc, at.pointer, err,
+					     "fabric '%s' has the driver %s and another's section", f->name, f->driver);
 	if (read_keys(&at, keys, f, err) || read_number(&at, "cool_down_s", cool, 0, 86400, &f->cool_down_s, err) ||
 	    read_number(&at, "timeout_ms", timeout, 100, 600000, &f->timeout_ms, err) ||
 	    read_rung(&at, "attest", attest, &f->attest, err) || read_rung(&at, "probe", probe, &f->probe, err))
 		return -1;
+	f->nodes = json_string_value(nodes);
+	if (f->nodes && clf_hostlist_each(f->nodes, CLF_FABRIC_NODES_MAX, any_host, NULL, &why))
+		return bad(&at, "nodes", err, "%s", why.text);
 	set->n++;
 	return 0;
 }
@@ -157,9 +168,7 @@ int clf_fabrics_load(const char *path, struct clf_fabrics **out, struct clf_erro
 				     json_string_value(format));
 	if (!json_array_size(list) || json_array_size(list) > CLF_FABRICS_MAX)
 		return clf_json_fail(&set->doc, "/fabrics", err, "from 1 to %u fabrics", CLF_FABRICS_MAX);
-	json_array_foreach(list, i, v)
-		if (read_fabric(set, v, err))
-			return -1;
+	json_array_foreach(list, i, v) if (read_fabric(set, v, err)) return -1;
 	*out = CLF_STEAL(set);
 	return 0;
 }

@@ -2,8 +2,8 @@
 /* conf.h - fabrics.json: the fabrics closfold closes, their keys, and each driver's own section.
  *
  * {"format":"closfold-fabrics/1","fabrics":[{"name":"ib0","driver":"opensm","keys":"0x0100-0x01ff","opensm":{...}}]}
- * Members of a fabric: docs/formats/fabrics.md. Unknown keys, key ranges outside the driver's, a name twice: CLF_E_PARSE
- * with line and column. Memory: load/done; everything is borrowed while the set lives.
+ * Members of a fabric: docs/formats/fabrics.md. Unknown keys, key ranges outside the driver's, a name twice:
+ * CLF_E_PARSE with line and column. Memory: load/done; everything is borrowed while the set lives.
  */
 #ifndef CLF_FABRIC_CONF_H
 #define CLF_FABRIC_CONF_H
@@ -15,6 +15,7 @@
 
 #define CLF_FABRICS_FORMAT    "closfold-fabrics/1"
 #define CLF_FABRICS_MAX       16u
+#define CLF_FABRIC_NODES_MAX  (1u << 20)
 #define CLF_FABRICS_MAX_BYTES (16u << 20)
 
 /* How much a rung of the verification counts where it is not always to be had. */
@@ -25,6 +26,7 @@ struct clf_fabric_conf {
 	uint16_t key_min, key_max;
 	uint32_t cool_down_s;        /* 60; a key rests this long after its release was verified */
 	uint32_t timeout_ms;         /* 8000; one sync() */
+	const char *nodes;           /* host expression of the nodes that are on it; NULL = all */
 	enum clf_rung attest, probe; /* "try" | "require" | "off" */
 	json_t *section;             /* object named like the driver, or NULL */
 	char pointer[80];            /* of the section, for clf_json_fail(doc, ...) */

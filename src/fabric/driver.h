@@ -19,8 +19,8 @@
  * - Nothing in a driver knows that it is under test.
  *
  * Partial failure: a failed OPEN may have done any part of its steps. The caller takes the net out of `want` and sends
- * CLOSE, again and again until it is verified; where the device cannot be reached the driver writes the rest state there
- * as soon as it can.
+ * CLOSE, again and again until it is verified; where the device cannot be reached the driver writes the rest state
+ * there as soon as it can.
  *
  * Threads: one thread a fabric calls everything but ports() and attest(), which the daemon's loop may call at the same
  * time: they read what open() made and nothing that changes.
@@ -30,6 +30,7 @@
 #ifndef CLF_FABRIC_DRIVER_H
 #define CLF_FABRIC_DRIVER_H
 
+#include "base/finding.h"
 #include "base/log.h"
 #include "base/strv.h"
 #include "fabric/conf.h"
@@ -72,7 +73,6 @@ struct clf_net_task {
 void clf_net_task_done(struct clf_net_task *t); /* the results */
 
 /* One thing that is wrong, or strange, or good to know. */
-enum clf_finding_level { CLF_FINDING_INFO, CLF_FINDING_WARN, CLF_FINDING_ERROR };
 /* Appends {"level":"error","code":WORD,"subject":..,"text":..,"advice":..} to the array; -1 when memory ends. */
 CLF_MUST_USE int clf_finding_add(json_t *list, enum clf_finding_level level, const char *code, const char *subject,
 				 const char *advice, struct clf_error *err, const char *fmt, ...) CLF_PRINTF(7, 8);
@@ -88,22 +88,22 @@ struct clf_driver {
 	int (*open)(const struct clf_fabric_conf *conf, const struct clf_log *log, void **self, struct clf_error *err);
 	void (*close)(void *self);
 
-	/* Ports of a node on this fabric, appended to *out. facts: the node's own report (docs/formats/node-report.md) or
-	 * NULL when it never sent one. None, or an ineligible node: CLF_E_NOTFOUND / CLF_E_DENIED with the reason and
-	 * what to do. */
+	/* Ports of a node on this fabric, appended to *out. facts: the node's own report (docs/formats/node-report.md)
+	 * or NULL when it never sent one. None, or an ineligible node: CLF_E_NOTFOUND / CLF_E_DENIED with the reason
+	 * and what to do. */
 	int (*ports)(void *self, const char *node, const json_t *facts, struct clf_strv *out, struct clf_error *err);
 
 	/* Make `want` so and answer each task. 0: every task has its answer. -1: nothing could be tried (memory). */
 	int (*sync)(void *self, const struct clf_want *want, struct clf_net_task *tasks, size_t n, int timeout_ms,
 		    struct clf_error *err);
 
-	/* Does a node's own view agree with the net? A port's table in sysfs, the VLAN a switch announces by LLDP. Pure.
-	 * text (size bytes) says what was seen. */
+	/* Does a node's own view agree with the net? A port's table in sysfs, the VLAN a switch announces by LLDP.
+	 * Pure. text (size bytes) says what was seen. */
 	enum clf_attest (*attest)(void *self, const struct clf_net *net, const char *node, const json_t *facts,
 				  char *text, size_t size);
 
-	/* Compare devices with `want`, everywhere; changes nothing. *findings: array of clf_finding_add(), owned. -1: no
-	 * comparison was possible. */
+	/* Compare devices with `want`, everywhere; changes nothing. *findings: array of clf_finding_add(), owned. -1:
+	 * no comparison was possible. */
 	int (*audit)(void *self, const struct clf_want *want, int timeout_ms, json_t **findings, struct clf_error *err);
 
 	/* Would isolation on this fabric be an illusion? Findings of level error: flagged jobs must not run. Changes

@@ -43,8 +43,8 @@ static int say(json_t **findings, struct clf_error *err)
 {
 	json_auto_t *list = json_array();
 
-	if (!list || clf_finding_add(list, CLF_FINDING_WARN, "null-driver", "null", "configure a fabric in fabrics.json", err,
-				     "the driver null closes no network"))
+	if (!list || clf_finding_add(list, CLF_FINDING_WARN, "null-driver", "null",
+				     "configure a fabric in fabrics.json", err, "the driver null closes no network"))
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	*findings = CLF_STEAL(list);
 	return 0;

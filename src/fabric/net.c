@@ -26,8 +26,8 @@ int clf_finding_add(json_t *list, enum clf_finding_level level, const char *code
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s*}", "level", names[level], "code", code, "subject",
-						  subject, "text", text, "advice", advice)))
+	if (json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s*}", "level", names[level], "code", code,
+						  "subject", subject, "text", text, "advice", advice)))
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	return 0;
 }

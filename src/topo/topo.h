@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/finding.h"
 #include "base/bitmap.h"
 #include "base/err.h"
 #include "base/strv.h"
@@ -76,7 +77,6 @@ struct clf_topo_link {
 };
 
 /* What a reader or the checker has to say about one object. */
-enum clf_finding_level { CLF_FINDING_INFO, CLF_FINDING_WARN, CLF_FINDING_ERROR };
 struct clf_finding {
 	enum clf_finding_level level;
 	const char *code;    /* stable word, "node-unplaced" */
