@@ -7,6 +7,7 @@ libclf_tap_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib
 
 include tests/unit/audit/local.mk
 include tests/unit/base/local.mk
+include tests/unit/daemon/local.mk
 include tests/unit/engine/local.mk
 include tests/unit/fabric/local.mk
 include tests/unit/lease/local.mk

@@ -12,4 +12,5 @@ libclf_audit_la_SOURCES = \
 	src/audit/producers.c src/audit/producers.h \
 	src/audit/query.c src/audit/query.h \
 	src/audit/segment.c src/audit/segment.h \
+	src/audit/sign.c src/audit/sign.h \
 	src/audit/verify.c src/audit/verify.h

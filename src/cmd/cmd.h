@@ -49,6 +49,7 @@ char *clf_cmd_escape(const char *s);
 int clf_cmd_topo(int argc, char **argv);
 int clf_cmd_place(int argc, char **argv);
 int clf_cmd_policy(int argc, char **argv);
+int clf_cmd_fabric(int argc, char **argv);
 int clf_cmd_lease(int argc, char **argv);
 int clf_cmd_audit(int argc, char **argv);
 int clf_cmd_status(int argc, char **argv);

@@ -43,6 +43,29 @@ static const char *str(const json_t *j, const char *key)
 	return s ? s : "";
 }
 
+static void fabrics(const json_t *list)
+{
+	json_t *f;
+	size_t i;
+
+	if (!json_array_size(list))
+		line("fabric", "none configured: no wire is programmed");
+	json_array_foreach(list, i, f)
+	{
+		const json_t *k = json_object_get(f, "keys");
+
+		line("fabric",
+		     "%s (%s%s): %" PRId64 " of %" PRId64 " keys in use, %" PRId64 " rest; %s, %" PRId64
+		     " errors, %" PRId64 " warnings%s%s",
+		     str(f, "name"), str(f, "driver"),
+		     json_is_true(json_object_get(f, "programs_wires")) ? "" : ", no wire is programmed",
+		     (int64_t) num(k, "in_use"), (int64_t) num(k, "size"), (int64_t) num(k, "resting"),
+		     json_is_true(json_object_get(f, "audited")) ? "audited" : "NOT AUDITED YET",
+		     (int64_t) num(f, "errors"), (int64_t) num(f, "warnings"), *str(f, "last_error") ? "; " : "",
+		     str(f, "last_error"));
+	}
+}
+
 static void print_whole(const json_t *r)
 {
 	const json_t *log = json_object_get(r, "log"), *pol = json_object_get(r, "policy"),
@@ -68,9 +91,7 @@ static void print_whole(const json_t *r)
 	     json_is_true(json_object_get(log, "writable")) ? "" : "; CANNOT BE WRITTEN, flagged jobs are refused: ",
 	     str(log, "error"));
 	line("leases", "%" PRId64 " open", (int64_t) num(json_object_get(r, "leases"), "open"));
-	line("fabric", "%s%s", str(json_object_get(r, "fabric"), "driver"),
-	     json_is_true(json_object_get(json_object_get(r, "fabric"), "programs_wires")) ? ""
-											   : ": no wire is programmed");
+	fabrics(json_object_get(r, "fabrics"));
 	if (!num(rec, "last_ms"))
 		line("reconcile", "not yet");
 	else if (!json_is_true(json_object_get(rec, "known")))

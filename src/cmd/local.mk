@@ -4,7 +4,7 @@ bin_PROGRAMS += closfold
 closfold_SOURCES = \
 	src/cmd/main.c src/cmd/verbs.h \
 	src/cmd/cmd.c src/cmd/cmd.h \
-	src/cmd/cmd_audit.c src/cmd/cmd_lease.c src/cmd/cmd_status.c \
+	src/cmd/cmd_audit.c src/cmd/cmd_fabric.c src/cmd/cmd_lease.c src/cmd/cmd_status.c \
 	src/cmd/cmd_place.c src/cmd/cmd_topo.c src/cmd/topo_arg.c src/cmd/topo_arg.h \
 	src/cmd/cmd_policy.c src/cmd/policy_check.c src/cmd/policy_check.h \
 	src/cmd/policy_site.c src/cmd/policy_site.h \

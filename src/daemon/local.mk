@@ -6,7 +6,9 @@ libclf_run_la_SOURCES = \
 	src/engine/run.c src/engine/run.h src/engine/run_net.c src/engine/run_priv.h src/engine/run_record.c
 libclf_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libclf_daemon_la_SOURCES = \
+	src/daemon/fabrics.c src/daemon/fabrics.h \
 	src/daemon/inforce.c src/daemon/inforce.h \
+	src/daemon/known.c src/daemon/known.h \
 	src/daemon/listen_unix.c src/daemon/listen_unix.h \
 	src/daemon/loop.c src/daemon/loop.h \
 	src/daemon/serve.c src/daemon/serve.h \

@@ -14,9 +14,11 @@
 #include "daemon/listen_unix.h"
 #include "daemon/serve.h"
 #include "daemon/worker.h"
+#include "base/path.h"
 
 #define PACKETS_A_PEER 64u /* in one turn, so that a flood of one is not the others' wait */
 #define BATCH_BYTES    (8u << 20)
+#define RELEASE_MS     3000u /* releases that were not verified are tried again */
 #define RETRY_MS       10000 /* a broken policy is tried again, though its file is the same: the fault may lie elsewhere */
 
 /* Names of descriptors in epoll; peers' ids come after (listen_unix.c). */
@@ -31,6 +33,19 @@ struct waiting {
 	uint64_t peer, seq;
 	bool dry_run, policy;
 };
+/* Who waits for the verdict on a lease. */
+struct lease_wait {
+	uint64_t peer, seq;
+	char lease[CLF_LEASE_ID];
+	enum clf_serve_wait wait;
+};
+/* One question to one or all fabrics. */
+struct fabric_group {
+	uint64_t id, peer, seq;
+	size_t left;
+	json_t *answers;
+	char op[16];
+};
 
 struct loop {
 	struct clf_state *st;
@@ -40,6 +55,12 @@ struct loop {
 	size_t nanswers, answers_cap;
 	struct waiting waiting[CLF_PEERS_MAX];
 	size_t nwaiting;
+	struct lease_wait *leases;
+	size_t nleases, leases_cap;
+	struct fabric_group groups[32];
+	size_t ngroups;
+	uint64_t next_group;
+	int64_t ticked_ms;
 	bool asking_jobs, loading, stop, reload;
 	bool own_reconcile; /* the list being asked for is also the loop's own */
 	int64_t reconciled_ms, loaded_ms;
@@ -95,8 +116,70 @@ static void send_answer(struct loop *lo, const struct answer *a, const char *tex
 		clf_peer_close(&lo->peers, p);
 }
 
-/* The one place where replies leave: after the commit, or with its failure in their stead. */
-static void commit_and_answer(struct loop *lo)
+/* ---- who waits for a lease */
+
+static void wait_for_lease(struct loop *lo, uint64_t peer, const struct clf_served_reply *r)
+{
+	struct clf_error full = { .code = CLF_E_NOMEM, .text = "out of memory" };
+
+	if (lo->nleases == lo->leases_cap) {
+		size_t cap = lo->leases_cap ? 2 * lo->leases_cap : 64;
+		void *v = realloc(lo->leases, cap * sizeof *lo->leases);
+
+		if (!v) {
+			answer(lo, peer, r->seq, clf_serve_error(&full, NULL), false, false);
+			return;
+		}
+		lo->leases = v;
+		lo->leases_cap = cap;
+	}
+	lo->leases[lo->nleases] = (struct lease_wait){ .peer = peer, .seq = r->seq, .wait = r->wait };
+	memcpy(lo->leases[lo->nleases++].lease, r->lease, sizeof r->lease);
+}
+
+static enum clf_net_op op_of(enum clf_serve_wait w)
+{
+	return w == CLF_WAIT_START ? CLF_NET_OPEN : CLF_NET_CLOSE;
+}
+
+/* The engine's word on a lease goes to all who wait for it. */
+static void verdict(void *arg, const char *lease, enum clf_net_op op, const struct clf_run_result *res)
+{
+	struct loop *lo = ((struct clf_state *) arg)->loop;
+	size_t keep = 0;
+
+	for (size_t i = 0; i < lo->nleases; i++) {
+		struct lease_wait *w = &lo->leases[i];
+
+		if (op_of(w->wait) == op && !strcmp(w->lease, lease))
+			answer(lo, w->peer, w->seq, clf_serve_lease(lo->st, lease, w->wait, res), true, false);
+		else
+			lo->leases[keep++] = *w;
+	}
+	lo->nleases = keep;
+}
+
+/* Nobody is left without an answer: what the engine does not follow any more was not promised. */
+static void answer_forgotten(struct loop *lo, const struct clf_error *why)
+{
+	struct clf_error lost = { .code = CLF_E_IO, .text = "closfoldd lost sight of this lease; ask again" };
+	size_t keep = 0;
+
+	for (size_t i = 0; i < lo->nleases; i++) {
+		struct lease_wait *w = &lo->leases[i];
+
+		if (clf_run_waits(&lo->st->run, w->lease, op_of(w->wait)))
+			lo->leases[keep++] = *w;
+		else
+			answer(lo, w->peer, w->seq, clf_serve_error(why ? why : &lost, "nothing was granted"), false,
+			       false);
+	}
+	lo->nleases = keep;
+}
+
+/* The one place where replies leave: after the commit, or with its failure in their stead. Returns whether all is
+ * durable. */
+static bool commit_and_answer(struct loop *lo)
 {
 	struct clf_error why = { 0 };
 	bool need = clf_auditlog_pending(lo->st->log) || clf_store_dirty(lo->st->store);
@@ -111,8 +194,11 @@ static void commit_and_answer(struct loop *lo)
 
 	CLF_AUTO_FREE char *error = failed ? clf_serve_error(&why, "nothing was granted or recorded") : NULL;
 
-	if (failed)
+	if (failed) {
 		clf_log(lo->st->sink, CLF_LOG_ERROR, "%s: %zu requests are refused", why.text, lo->nanswers);
+		clf_run_forget(&lo->st->run);
+	}
+	answer_forgotten(lo, failed ? &why : NULL);
 	for (size_t i = 0; i < lo->nanswers; i++) {
 		struct answer *a = &lo->answers[i];
 
@@ -123,6 +209,7 @@ static void commit_and_answer(struct loop *lo)
 	lo->nanswers = 0;
 	if (lo->st->fenced)
 		lo->stop = true;
+	return !failed;
 }
 
 /* ---- work beside the loop */
@@ -135,7 +222,7 @@ static void ask_jobs(struct loop *lo, bool own)
 	if (lo->asking_jobs)
 		return;
 	lo->reconciled_ms = boot_ms();
-	if (clf_work_start(CLF_WORK_JOBS, lo->st->conf, lo->work[1], &why))
+	if (clf_work_start(CLF_WORK_JOBS, lo->st->conf, NULL, lo->work[1], &why))
 		clf_log_error(lo->st->sink, &why);
 	else
 		lo->asking_jobs = true;
@@ -149,7 +236,7 @@ static void load(struct loop *lo)
 	if (lo->loading)
 		return;
 	lo->loaded_ms = boot_ms();
-	if (clf_work_start(CLF_WORK_INFORCE, lo->st->conf, lo->work[1], &why)) {
+	if (clf_work_start(CLF_WORK_INFORCE, lo->st->conf, NULL, lo->work[1], &why)) {
 		clf_log_error(lo->st->sink, &why);
 		return;
 	}
@@ -227,6 +314,119 @@ static void loaded(struct loop *lo, struct clf_work *w)
 		answer_waiting(lo, true, reload_text, NULL);
 }
 
+/* ---- fabrics */
+
+static struct fabric_group *group_of(struct loop *lo, uint64_t id)
+{
+	for (size_t i = 0; i < lo->ngroups; i++)
+		if (lo->groups[i].id == id)
+			return &lo->groups[i];
+	return NULL;
+}
+
+/* What does not fit into a packet lies in a file that only root and our own user read. */
+static char *group_text(struct loop *lo, const struct fabric_group *g)
+{
+	char *text = clf_serve_fabrics(g->answers), path[PATH_MAX];
+	struct clf_error why = { 0 };
+
+	if (!text || strlen(text) < CLF_WIRE_MAX - 1024)
+		return text;
+	snprintf(path, sizeof path, "%s/%s.json", lo->st->conf->runtime_dir, g->op);
+	if (clf_path_write_atomic(path, 0600, text, strlen(text), &why)) {
+		free(text);
+		return clf_serve_error(&why, NULL);
+	}
+	free(text);
+	return asprintf(&text, "{\"ok\":true,\"file\":\"%s\"}", path) < 0 ? NULL : text;
+}
+
+static void group_answer(struct loop *lo, uint64_t id, json_t *one /* stolen */)
+{
+	struct fabric_group *g = group_of(lo, id);
+
+	if (!g || json_array_append_new(g->answers, one) || --g->left)
+		return;
+	answer(lo, g->peer, g->seq, group_text(lo, g), false, false);
+	json_decref(g->answers);
+	*g = lo->groups[--lo->ngroups];
+}
+
+static json_t *fabric_answer(const struct clf_run_fabric *f, const struct clf_error *e, json_t *out)
+{
+	return json_pack("{s:s,s:s,s:b,s:s,s:s,s:O*}", "fabric", f->conf->name, "driver", f->conf->driver, "ok",
+			 !e->code, "code", clf_code_name(e->code), "text", e->text, "out", out);
+}
+
+static enum clf_fab_what what_of(const char *op)
+{
+	return !strcmp(op, "fabric.read")    ? CLF_FAB_READ
+	       : !strcmp(op, "fabric.check") ? CLF_FAB_CHECK
+	       : !strcmp(op, "fabric.plan")  ? CLF_FAB_PLAN
+					     : CLF_FAB_AUDIT;
+}
+
+static void ask_fabrics(struct loop *lo, const struct clf_peer *p, const struct clf_served_reply *r)
+{
+	struct clf_fab *f = &lo->st->fab;
+	size_t one = clf_fab_find(f, r->lease), n = *r->lease ? 1 : f->n;
+	struct fabric_group *g = &lo->groups[lo->ngroups];
+	struct clf_error why = { 0 };
+
+	if (!f->n)
+		clf_fail(&why, CLF_E_NOTFOUND,
+			 "no fabric is configured ('fabrics' in closfold.conf): no network is closed");
+	else if (*r->lease && one == f->n)
+		clf_fail(&why, CLF_E_NOTFOUND, "no fabric '%s'", r->lease);
+	else if (lo->ngroups == sizeof lo->groups / sizeof *lo->groups)
+		clf_fail(&why, CLF_E_EXHAUSTED, "too many such requests wait already");
+	if (why.code) {
+		answer(lo, p->id, r->seq, clf_serve_error(&why, NULL), false, false);
+		return;
+	}
+	lo->ngroups++;
+	*g = (struct fabric_group){
+		.id = ++lo->next_group, .peer = p->id, .seq = r->seq, .left = n, .answers = json_array()
+	};
+	memcpy(g->op, r->later_op, sizeof g->op);
+	for (size_t i = *r->lease ? one : 0; n--; i++) {
+		struct clf_fab_ask ask = { what_of(r->later_op), lo->next_group, p->id, r->seq };
+		struct clf_error full = { 0 };
+
+		if (clf_fab_ask(f, i, &ask, &full))
+			group_answer(lo, ask.group, fabric_answer(&f->run[i], &full, NULL));
+	}
+}
+
+static void fabric_done(struct loop *lo, struct clf_fab_call *c)
+{
+	struct clf_error why = { 0 };
+
+	if (clf_fab_done(&lo->st->fab, c, &lo->st->run, &why))
+		clf_log_error(lo->st->sink, &why);
+	if (c->group)
+		group_answer(lo, c->group, fabric_answer(&lo->st->fab.run[c->fabric], &c->error, c->out));
+}
+
+/* Hand over what is durable now. */
+static void pump_fabrics(struct loop *lo)
+{
+	struct clf_state *st = lo->st;
+
+	for (size_t i = 0; i < st->fab.n && !st->fenced; i++) {
+		struct clf_error why = { 0 };
+		struct clf_fab_call *c = clf_fab_next(&st->fab, i, &st->run, boot_ms(), &why);
+
+		if (c && clf_work_start(CLF_WORK_FABRIC, st->conf, c, lo->work[1], &why)) {
+			c->error = why;
+			fabric_done(lo, c);
+			clf_fab_call_destroy(c);
+		}
+		if (why.code)
+			clf_log_error(st->sink, &why);
+	}
+}
+
 static void work_done(struct loop *lo)
 {
 	struct clf_work *w;
@@ -234,6 +434,8 @@ static void work_done(struct loop *lo)
 	while (read(lo->work[0], &w, sizeof w) == (ssize_t) sizeof w) {
 		if (w->kind == CLF_WORK_JOBS)
 			jobs_known(lo, w);
+		else if (w->kind == CLF_WORK_FABRIC)
+			fabric_done(lo, w->fabric);
 		else
 			loaded(lo, w);
 		clf_work_destroy(w);
@@ -273,6 +475,10 @@ static void drain(struct loop *lo, struct clf_peer *p)
 		clf_serve(lo->st, p, lo->in, (size_t) n, &r);
 		if (r.how == CLF_SERVED_LATER)
 			later(lo, p, &r);
+		else if (r.how == CLF_SERVED_FABRIC)
+			ask_fabrics(lo, p, &r);
+		else if (r.how == CLF_SERVED_LEASE)
+			wait_for_lease(lo, p->id, &r), free(r.text);
 		else if (r.how != CLF_SERVED_NOTHING)
 			answer(lo, p->id, r.seq, r.text, r.how == CLF_SERVED_COMMIT, r.how == CLF_SERVED_HANGUP);
 		if (r.how == CLF_SERVED_HANGUP)
@@ -302,8 +508,16 @@ static void tick(struct loop *lo)
 		return;
 	clf_state_tick(lo->st);
 	check_files(lo);
-	if (boot_ms() - lo->reconciled_ms >= lo->st->conf->reconcile_s * INT64_C(1000))
+	if (boot_ms() - lo->ticked_ms >= RELEASE_MS) {
+		struct clf_error why = { 0 };
+
+		lo->ticked_ms = boot_ms();
+		if (clf_run_tick(&lo->st->run, &why))
+			clf_log_error(lo->st->sink, &why);
+	}
+	if (lo->st->run.hurry || boot_ms() - lo->reconciled_ms >= lo->st->conf->reconcile_s * INT64_C(1000))
 		ask_jobs(lo, true);
+	lo->st->run.hurry = false;
 }
 
 static void on_signal(struct loop *lo)
@@ -371,7 +585,8 @@ static void turn(struct loop *lo)
 			peer_ready(lo, ev[i].data.u64, ev[i].events);
 		}
 	}
-	commit_and_answer(lo);
+	if (commit_and_answer(lo))
+		pump_fabrics(lo);
 	clf_peers_sweep(&lo->peers);
 }
 
@@ -381,13 +596,16 @@ static void last_turn(struct loop *lo)
 	for (size_t i = 0; i < lo->peers.n; i++)
 		if (lo->peers.v[i]->fd >= 0)
 			drain(lo, lo->peers.v[i]);
-	commit_and_answer(lo);
+	(void) commit_and_answer(lo);
 }
 
 static void tear_down(struct loop *lo)
 {
 	clf_peers_close(&lo->peers);
 	free(lo->answers);
+	free(lo->leases);
+	while (lo->ngroups)
+		json_decref(lo->groups[--lo->ngroups].answers);
 	clf_buf_done(&lo->packet);
 	clf_closep(&lo->epoll);
 	clf_closep(&lo->signals);
@@ -408,6 +626,8 @@ int clf_loop_run(struct clf_state *st, struct clf_error *err)
 		.st = st, .epoll = -1, .signals = -1, .timer = -1, .work = { -1, -1 }, .packet.max = CLF_WIRE_MAX + 1
 	};
 	lo->peers.listener = -1;
+	st->loop = lo;
+	st->run.verdict = verdict;
 	/* The policy is in force before the first question comes. */
 	first = clf_inforce_load(st->conf);
 	if (first) {
@@ -420,6 +640,10 @@ int clf_loop_run(struct clf_state *st, struct clf_error *err)
 	if (!rc) {
 		clf_log(st->sink, CLF_LOG_INFO, "ready at %s/closfoldd.sock", st->conf->runtime_dir);
 		ask_jobs(lo, true);
+		/* what an earlier closfoldd had in hand: finished, or proven again */
+		rc = clf_run_tick(&st->run, err);
+		for (size_t i = 0; !rc && i < st->fab.n; i++)
+			rc = clf_run_recheck(&st->run, i, err);
 	}
 	while (!rc && !lo->stop)
 		turn(lo);

@@ -8,9 +8,10 @@
 #include "base/hostlist.h"
 #include "config.h"
 
-#define TIME_MAX_S (INT64_C(1) << 40)
-#define NODES_MAX  (64u << 10)
-#define PAGE_BYTES (96u << 10)
+#define TIME_MAX_S  (INT64_C(1) << 40)
+#define NODES_MAX   (64u << 10)
+#define PAGE_BYTES  (96u << 10)
+#define PORTS_SHOWN 1500u /* more do not fit into a packet */
 
 static char *dump(json_t *j /* stolen */)
 {
@@ -101,22 +102,64 @@ static struct clf_lease *lease_of(const json_t *q, struct clf_error *err)
 
 /* ---- requests */
 
-static char *lease_open(struct clf_state *st, const json_t *q, struct clf_error *err)
+static char *granted(const struct clf_state *st, const char *lease, bool again)
+{
+	const struct clf_lease *l = clf_store_find(st->store, lease);
+	struct clf_error err = { 0 };
+	CLF_AUTO_FREE char *token = l ? clf_state_token(st, l, &err) : NULL;
+
+	if (!token)
+		return clf_serve_error(
+			err.code ? &err : &(struct clf_error){ .code = CLF_E_INTERNAL, .text = "lease lost" }, NULL);
+	return dump(json_pack("{s:b,s:s,s:i,s:b,s:s}", "ok", true, "lease", lease, "failures", 0, "again", again,
+			      "token", token));
+}
+
+static char *refused(const struct clf_state *st, const struct clf_run_result *r)
+{
+	return dump(json_pack("{s:b,s:s,s:s,s:s,s:s,s:I,s:b}", "ok", false, "code", clf_code_name(r->code), "text",
+			      r->text, "advice", r->advice, "rule", r->rule, "failures", (json_int_t) r->failures,
+			      "hold", r->failures >= st->conf->start_failures && r->code != CLF_E_EXHAUSTED));
+}
+
+char *clf_serve_lease(const struct clf_state *st, const char *lease, enum clf_serve_wait wait,
+		      const struct clf_run_result *res)
+{
+	struct clf_error e = { .code = res->code };
+
+	if (wait == CLF_WAIT_START)
+		return res->granted ? granted(st, lease, false) : refused(st, res);
+	if (res->code && wait == CLF_WAIT_RELEASE) {
+		snprintf(e.text, sizeof e.text, "%.380s", res->text);
+		return clf_serve_error(&e, "the lease is in release; closfoldd goes on trying");
+	}
+	/* prep has told us: what is left is ours */
+	return dump(json_pack("{s:b,s:s,s:I,s:b}", "ok", true, "lease", lease, "failures", (json_int_t) res->failures,
+			      "releasing", res->code != 0));
+}
+
+/* The answer comes when the fabrics have given theirs. */
+static char *wait_for(struct clf_served_reply *out, const char *lease, enum clf_serve_wait wait)
+{
+	out->how = CLF_SERVED_LEASE;
+	out->wait = wait;
+	snprintf(out->lease, sizeof out->lease, "%s", lease);
+	return strdup("");
+}
+
+static char *lease_open(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_lease_destroyp) struct clf_lease *ask = lease_of(q, err);
 	struct clf_run_result r;
 
 	if (!ask || clf_run_start(&st->run, ask, &r, err))
 		return NULL;
-	if (r.granted)
-		return dump(
-			json_pack("{s:b,s:s,s:i,s:b}", "ok", true, "lease", r.lease, "failures", 0, "again", r.again));
-	return dump(json_pack("{s:b,s:s,s:s,s:s,s:s,s:I,s:b}", "ok", false, "code", clf_code_name(r.code), "text",
-			      r.text, "advice", r.advice, "rule", r.rule, "failures", (json_int_t) r.failures, "hold",
-			      r.failures >= st->conf->start_failures));
+	if (r.pending)
+		return wait_for(out, r.lease, CLF_WAIT_START);
+	return r.granted ? granted(st, r.lease, r.again) : refused(st, &r);
 }
 
-static char *lease_close(struct clf_state *st, const json_t *q, struct clf_error *err)
+static char *lease_close(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err)
 {
 	const char *reason = json_string_value(json_object_get(q, "reason"));
 	struct clf_run_result r;
@@ -127,33 +170,84 @@ static char *lease_close(struct clf_state *st, const json_t *q, struct clf_error
 		return NULL;
 	if (clf_run_end(&st->run, job_id, submit, reason && *reason ? reason : "ended", &r, err))
 		return NULL;
+	if (r.pending)
+		return wait_for(out, r.lease, CLF_WAIT_END);
 	return dump(json_pack("{s:b,s:s,s:I}", "ok", true, "lease", r.lease, "failures", (json_int_t) r.failures));
 }
 
-static char *lease_release(struct clf_state *st, const json_t *q, struct clf_error *err)
+static char *lease_release(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err)
 {
 	const char *id = json_string_value(json_object_get(q, "lease"));
+	struct clf_run_result r;
 
 	if (!id)
 		return clf_fail(err, CLF_E_INVALID, "'lease' is missing"), NULL;
-	if (clf_run_release(&st->run, id, "released-by-admin", err))
+	if (clf_run_release(&st->run, id, "released-by-admin", &r, err))
 		return NULL;
+	if (r.pending)
+		return wait_for(out, r.lease, CLF_WAIT_RELEASE);
 	return dump(json_pack("{s:b,s:s}", "ok", true, "lease", id));
 }
 
-static char *lease_show(struct clf_state *st, const json_t *q, struct clf_error *err)
+/* A list shows how many; lease.show has them. */
+static void without_ports(json_t *lease)
+{
+	json_t *net;
+	size_t i;
+
+	json_array_foreach(json_object_get(lease, "nets"), i, net)
+	{
+		json_object_set_new(net, "n_ports",
+				    json_integer((json_int_t) json_array_size(json_object_get(net, "ports"))));
+		json_object_del(net, "ports");
+	}
+}
+
+static char *lease_show(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err)
 {
 	const char *id = json_string_value(json_object_get(q, "lease"));
 	const struct clf_lease *l = id ? clf_store_find(st->store, id) : NULL;
+	size_t ports = 0;
+	json_t *j;
 
 	if (!l)
 		return clf_fail(err, CLF_E_NOTFOUND, "no lease '%.60s'", id ? id : ""), NULL;
-	return dump(json_pack("{s:b,s:o,s:I}", "ok", true, "lease", clf_lease_to_json(l), "failures",
+	for (size_t i = 0; i < l->nnets; i++)
+		ports += l->nets[i].ports.n;
+	j = clf_lease_to_json(l);
+	if (ports > PORTS_SHOWN)
+		without_ports(j);
+	return dump(json_pack("{s:b,s:o,s:I}", "ok", true, "lease", j, "failures",
 			      (json_int_t) clf_store_failures(st->store, l->job_id, l->submit_time_s)));
 }
 
+static char *fabric_accept(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err)
+{
+	const char *node = json_string_value(json_object_get(q, "node"));
+	json_auto_t *detail = json_pack("{s:s}", "node", node ? node : "");
+	struct clf_record_facts f = { .event = CLF_EV_FINDING,
+				      .finding = "finding.ports-accepted",
+				      .ok = true,
+				      .status_code = "accepted",
+				      .message = "an admin accepted the ports that a node has now",
+				      .detail = detail };
+
+	if (!node || !*node)
+		return clf_fail(err, CLF_E_INVALID, "'node' is missing"), NULL;
+	if (clf_state_record(st, &f, err))
+		return NULL;
+	clf_known_accept(&st->fab.known, node);
+	clf_fab_learn(&st->fab, node, st->run.facts ? st->run.facts(st, node) : NULL);
+	return dump(json_pack("{s:b,s:s}", "ok", true, "node", node));
+}
+
+char *clf_serve_fabrics(const json_t *answers)
+{
+	return dump(json_pack("{s:b,s:O}", "ok", true, "fabrics", answers));
+}
+
 /* A page of leases; "next" is where the following page begins, null at the end. */
-static char *lease_list(struct clf_state *st, const json_t *q, struct clf_error *err)
+static char *lease_list(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err)
 {
 	bool all = json_is_true(json_object_get(q, "all"));
 	json_auto_t *list = json_array();
@@ -171,6 +265,7 @@ static char *lease_list(struct clf_state *st, const json_t *q, struct clf_error 
 		j = clf_lease_to_json(l);
 		if (l->nodes && strlen(l->nodes) > 1024)
 			json_object_set_new(j, "nodes", json_null()); /* lease.show has it */
+		without_ports(j);
 		bytes += 700 + (l->nodes ? strlen(l->nodes) % 1025 : 0) + 3 * (l->partition ? strlen(l->partition) : 0);
 		if (json_array_append_new(list, j))
 			return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
@@ -205,15 +300,17 @@ static void serve_record(struct clf_state *st, const struct clf_msg *m, struct c
 
 static const struct op {
 	const char *name;
-	char *(*run)(struct clf_state *st, const json_t *q, struct clf_error *err);
+	char *(*run)(struct clf_state *st, const json_t *q, struct clf_served_reply *out, struct clf_error *err);
 } ops[] = {
 	{ "lease.open", lease_open }, { "lease.close", lease_close }, { "lease.release", lease_release },
-	{ "lease.show", lease_show }, { "lease.list", lease_list },
+	{ "lease.show", lease_show }, { "lease.list", lease_list },   { "fabric.accept", fabric_accept },
 };
 
 static void serve_op(struct clf_state *st, const struct clf_peer *peer, const json_t *q, struct clf_served_reply *out)
 {
+	static const char *const fabric_ops[] = { "fabric.read", "fabric.verify", "fabric.check", "fabric.plan" };
 	const char *name = json_string_value(json_object_get(q, "op"));
+	const char *fabric = json_string_value(json_object_get(q, "fabric"));
 	struct clf_error err = { 0 };
 
 	out->how = CLF_SERVED_NOW;
@@ -232,16 +329,25 @@ static void serve_op(struct clf_state *st, const struct clf_peer *peer, const js
 		out->dry_run = json_is_true(json_object_get(q, "dry_run"));
 		return;
 	}
+	for (size_t i = 0; name && i < sizeof fabric_ops / sizeof *fabric_ops; i++) {
+		if (strcmp(fabric_ops[i], name) != 0)
+			continue;
+		out->how = CLF_SERVED_FABRIC;
+		strcpy(out->later_op, name);
+		snprintf(out->lease, sizeof out->lease, "%s", fabric ? fabric : "");
+		return;
+	}
 	for (size_t i = 0; name && i < sizeof ops / sizeof *ops; i++) {
 		if (strcmp(ops[i].name, name) != 0)
 			continue;
-		out->text = ops[i].run(st, q, &err);
+		out->how = CLF_SERVED_COMMIT;
+		out->text = ops[i].run(st, q, out, &err);
 		if (!out->text)
 			out->text = clf_serve_error(
 				err.code ? &err : &(struct clf_error){ .code = CLF_E_NOMEM, .text = "out of memory" },
 				NULL);
-		else
-			out->how = CLF_SERVED_COMMIT; /* also what is only shown: it may show what is not durable yet */
+		if (err.code)
+			out->how = CLF_SERVED_NOW;
 		return;
 	}
 	clf_fail(&err, CLF_E_INVALID, "closfoldd knows no request '%.40s'", name ? name : "");
@@ -325,9 +431,7 @@ json_t *clf_serve_status(const struct clf_state *st, bool whole)
 			    json_pack("{s:s,s:I}", "file", st->conf->topology, "nodes",
 				      (json_int_t) (in && in->topo ? clf_topo_nnodes(in->topo) : 0)));
 	json_object_set_new(j, "leases", json_pack("{s:I}", "open", (json_int_t) clf_store_nopen(st->store)));
-	json_object_set_new(j, "fabric",
-			    json_pack("{s:s,s:b}", "driver", st->run.driver->name, "programs_wires",
-				      st->run.driver->touches_devices));
+	json_object_set_new(j, "fabrics", clf_fab_status(&st->fab, &st->run));
 	json_object_set_new(j, "reconcile",
 			    json_pack("{s:I,s:b,s:s,s:O*}", "last_ms", (json_int_t) st->reconcile.last_ms, "known",
 				      st->reconcile.ok, "error", st->reconcile.text, "result", st->reconcile.result));

@@ -10,11 +10,17 @@
 #include "daemon/listen_unix.h"
 #include "daemon/state.h"
 
+/* What somebody waits for: a start's verdict, the end of a network (told to prep, which has done its part; told to an
+ * admin). */
+enum clf_serve_wait { CLF_WAIT_START, CLF_WAIT_END, CLF_WAIT_RELEASE };
+
 enum clf_served {
 	CLF_SERVED_NOTHING, /* no reply: an async record */
 	CLF_SERVED_NOW,     /* reply holds whatever the commit says */
 	CLF_SERVED_COMMIT,  /* reply is good only after a successful commit */
 	CLF_SERVED_LATER,   /* "reconcile", "policy.reload": the loop answers when the work is back */
+	CLF_SERVED_LEASE,   /* the verdict on `lease` is the answer: clf_serve_lease() */
+	CLF_SERVED_FABRIC,  /* the loop asks the fabrics: later_op, lease = name of one or "" */
 	CLF_SERVED_HANGUP,  /* send the reply, then close: the peer does not speak the protocol */
 };
 
@@ -24,6 +30,8 @@ struct clf_served_reply {
 	char *text; /* owned */
 	char later_op[16];
 	bool dry_run;
+	char lease[CLF_LEASE_ID];
+	enum clf_serve_wait wait;
 };
 /* Fails only when memory ends (reply has CLF_SERVED_HANGUP then). */
 void clf_serve(struct clf_state *st, const struct clf_peer *peer, const void *packet, size_t len,
@@ -31,6 +39,12 @@ void clf_serve(struct clf_state *st, const struct clf_peer *peer, const void *pa
 
 /* {"ok":false,...} of an error; owned, NULL when memory ends. */
 char *clf_serve_error(const struct clf_error *err, const char *advice);
+
+/* The answer to somebody who waits for a lease; owned. */
+char *clf_serve_lease(const struct clf_state *st, const char *lease, enum clf_serve_wait wait,
+		      const struct clf_run_result *res);
+/* The answer to a question to the fabrics: [{"fabric":..,"ok":bool,...}], borrowed; owned text. */
+char *clf_serve_fabrics(const json_t *answers);
 
 json_t *clf_serve_status(const struct clf_state *st, bool whole);
 

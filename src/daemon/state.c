@@ -12,8 +12,9 @@
 #include "base/path.h"
 #include "policy/snapshot.h"
 
-#define FACTS_EVERY_MS 1000  /* how far the ledger's memory of the log may lag */
-#define GAP_GRACE_MS   10000 /* records of one producer may overtake each other this long */
+#define FACTS_EVERY_MS 1000          /* how far the ledger's memory of the log may lag */
+#define TOKEN_MS       (3600 * 1000) /* a signed lease opens a job's prologs this long */
+#define GAP_GRACE_MS   10000         /* records of one producer may overtake each other this long */
 
 static int64_t now_ms(void)
 {
@@ -42,9 +43,12 @@ static int run_record(void *arg, struct clf_record_facts *f, struct clf_error *e
 	return clf_state_record(arg, f, err);
 }
 
-static int run_commit(void *arg, struct clf_error *err)
+static int run_eligible(void *arg, size_t fabric, const char *node, struct clf_error *why)
 {
-	return clf_state_commit(arg, err);
+	struct clf_state *st = arg;
+
+	clf_fab_learn(&st->fab, node, st->run.facts ? st->run.facts(arg, node) : NULL);
+	return clf_known_eligible(&st->fab.known, st->fab.run[fabric].conf->name, node, why);
 }
 
 /* The ledger remembers the log's head with its next entry, and on its own once a second. */
@@ -115,6 +119,8 @@ void clf_state_tick(struct clf_state *st)
 	struct clf_error why = { 0 };
 
 	report_gaps(st);
+	if (clf_known_save(&st->fab.known, &why))
+		clf_log_error(st->sink, &why);
 	if (clf_state_commit(st, &why) || (now_ms() - st->facts_ms >= FACTS_EVERY_MS && commit_ledger(st, &why)))
 		clf_log_error(st->sink, &why);
 }
@@ -186,29 +192,60 @@ static int record_start(struct clf_state *st, bool accept_damage, struct clf_err
 	return clf_state_record(st, &f, err);
 }
 
+static int open_key(struct clf_state *st, struct clf_error *err)
+{
+	char path[PATH_MAX], public[PATH_MAX];
+
+	if (snprintf(path, sizeof path, "%s/lease.key", st->conf->state_dir) >= (int) sizeof path ||
+	    snprintf(public, sizeof public, "%s/lease.pub", st->conf->state_dir) >= (int) sizeof public)
+		return clf_fail(err, CLF_E_INVALID, "path of the key of leases is too long");
+	return clf_sign_key_open(path, public, &st->key, err);
+}
+
+char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, struct clf_error *err)
+{
+	json_auto_t *nets = json_array(), *j = NULL;
+	CLF_AUTO_FREE char *body = NULL;
+	char *token = NULL;
+
+	for (size_t i = 0; i < l->nnets; i++) {
+		size_t f = clf_fab_find(&st->fab, l->nets[i].fabric);
+
+		if (json_array_append_new(nets, json_pack("{s:s,s:s,s:i}", "fabric", l->nets[i].fabric, "driver",
+							  f < st->fab.n ? st->fab.run[f].conf->driver : "", "key",
+							  (int) l->nets[i].key)))
+			return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
+	}
+	j = json_pack("{s:i,s:s,s:s,s:I,s:I,s:s,s:O,s:I}", "v", 1, "cluster", st->conf->cluster, "lease", l->id,
+		      "job_id", (json_int_t) l->job_id, "submit_time", (json_int_t) l->submit_time_s, "nodes",
+		      l->nodes ? l->nodes : "", "nets", nets, "not_after_ms", (json_int_t) (l->granted_ms + TOKEN_MS));
+	body = j ? clf_json_canonical(j) : NULL;
+	if (!body)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
+	return clf_sign_token(st->key, body, &token, err) ? NULL : token;
+}
+
 int clf_state_open(struct clf_state *st, const struct clf_conf *conf, bool accept_damage, const struct clf_log *sink,
 		   struct clf_error *err)
 {
 	struct clf_auditlog_torn torn = { 0 };
 
 	*st = (struct clf_state){ .conf = conf, .sink = sink, .started_ms = now_ms() };
-	st->run = (struct clf_run){ .driver = clf_driver_find(conf->fabric),
-				    .clock = &clf_clock_system,
+	st->run = (struct clf_run){ .clock = &clf_clock_system,
 				    .cluster = conf->cluster,
 				    .record = run_record,
-				    .commit = run_commit,
+				    .eligible = run_eligible,
 				    .arg = st };
-	if (!st->run.driver)
-		return clf_fail(err, CLF_E_NOTFOUND, "no fabric driver '%s': there is %s", conf->fabric,
-				clf_driver_names());
 	if (find_slurm_user(st, err) || clf_store_open(conf->state_dir, &st->store, err) ||
 	    open_log(st, accept_damage, &torn, err))
 		return -1;
 	st->run.store = st->store;
 	if ((torn.bytes && record_torn(st, &torn, err)) || record_start(st, accept_damage, err))
 		return -1;
-	if (st->run.driver->open(sink, &st->run.driver_self, err) || clf_state_commit(st, err))
+	if (open_key(st, err) || clf_fab_open(&st->fab, conf, sink, err) || clf_state_commit(st, err))
 		return -1;
+	st->run.fabrics = st->fab.run;
+	st->run.nfabrics = st->fab.n;
 	return commit_ledger(st, err);
 }
 
@@ -224,8 +261,9 @@ void clf_state_close(struct clf_state *st)
 		if (clf_state_record(st, &f, &why) || clf_state_commit(st, &why) || commit_ledger(st, &why))
 			clf_log_error(st->sink, &why);
 	}
-	if (st->run.driver)
-		st->run.driver->close(st->run.driver_self);
+	clf_run_done(&st->run);
+	clf_fab_close(&st->fab);
+	clf_sign_key_destroy(st->key);
 	json_decref(st->reconcile.result);
 	clf_inforce_destroy(st->inforce);
 	clf_auditlog_close(st->log);
@@ -322,6 +360,8 @@ void clf_state_take_inforce(struct clf_state *st, struct clf_inforce *n)
 			clf_store_facts(st->store)->generation);
 	clf_inforce_destroy(st->inforce);
 	st->inforce = n;
+	for (size_t i = 0; i < n->nodes.n; i++)
+		clf_fab_learn(&st->fab, n->nodes.v[i], st->run.facts ? st->run.facts(st, n->nodes.v[i]) : NULL);
 	st->inforce_error[0] = '\0';
 	st->run.site = n->site;
 	st->run.nodes = &n->nodes;

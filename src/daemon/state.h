@@ -9,9 +9,13 @@
 #define CLF_DAEMON_STATE_H
 
 #include "audit/log.h"
+#include "audit/sign.h"
+#include "daemon/fabrics.h"
 #include "daemon/inforce.h"
 #include "engine/run.h"
 #include "policy/conf.h"
+
+struct loop;
 
 struct clf_state {
 	const struct clf_conf *conf; /* borrowed */
@@ -21,6 +25,9 @@ struct clf_state {
 	struct clf_store *store;
 	struct clf_auditlog *log;
 	struct clf_run run;
+	struct clf_fab fab;
+	struct loop *loop;           /* of loop.c: where verdicts go */
+	struct clf_sign_key *key;    /* of leases */
 	struct clf_inforce *inforce; /* NULL = no policy in force */
 	char inforce_error[600];     /* why the files on disk are not in force, "" = they are */
 	uint64_t producer_seq;
@@ -44,6 +51,8 @@ void clf_state_close(struct clf_state *st);
 /* Append a record of closfoldd's own. */
 CLF_MUST_USE int clf_state_record(struct clf_state *st, struct clf_record_facts *f, struct clf_error *err);
 CLF_MUST_USE int clf_state_commit(struct clf_state *st, struct clf_error *err);
+/* The lease as a node can check it: "body.signature" (docs/formats/lease-token.md); owned, NULL on failure. */
+char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, struct clf_error *err);
 /* Once a second: remember the log's head in the ledger, record gaps. */
 void clf_state_tick(struct clf_state *st);
 

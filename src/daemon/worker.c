@@ -19,6 +19,7 @@ void clf_work_destroy(struct clf_work *w)
 		return;
 	clf_buf_done(&w->out);
 	clf_inforce_destroy(w->inforce);
+	clf_fab_call_destroy(w->fabric);
 	free(w);
 }
 
@@ -60,6 +61,8 @@ static void *work(void *arg)
 
 	if (w->kind == CLF_WORK_JOBS)
 		ask_slurm(w, &w->error);
+	else if (w->kind == CLF_WORK_FABRIC)
+		clf_fab_call_run(w->fabric);
 	else if (!(w->inforce = clf_inforce_load(w->conf)))
 		clf_fail(&w->error, CLF_E_NOMEM, "out of memory");
 	/* Eight bytes into a pipe are written whole. When the loop has gone, nobody waits for them. */
@@ -68,7 +71,8 @@ static void *work(void *arg)
 	return NULL;
 }
 
-int clf_work_start(enum clf_work_kind kind, const struct clf_conf *conf, int pipe, struct clf_error *err)
+int clf_work_start(enum clf_work_kind kind, const struct clf_conf *conf, struct clf_fab_call *call, int pipe,
+		   struct clf_error *err)
 {
 	CLF_CLEANUP(clf_work_destroyp) struct clf_work *w = calloc(1, sizeof *w);
 	pthread_attr_t a;
@@ -85,13 +89,16 @@ int clf_work_start(enum clf_work_kind kind, const struct clf_conf *conf, int pip
 	if (pthread_attr_init(&a))
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+	w->fabric = call;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&t, &a, work, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&a);
-	if (rc)
+	if (rc) {
+		w->fabric = NULL;
 		return clf_fail(err, CLF_E_IO, "cannot start a thread: %s", strerror(rc));
+	}
 	w = NULL; /* the thread's */
 	return 0;
 }

@@ -66,6 +66,9 @@ struct clf_run {
 	int (*record)(void *arg, struct clf_record_facts *facts, struct clf_error *err);
 	/* What a node said of itself last; NULL: nothing that is fresh. NULL function: no node daemons. */
 	const json_t *(*facts)(void *arg, const char *node);
+	/* May this node run a flagged job, as far as its ports on a fabric go? NULL function: the driver alone judges.
+	 */
+	int (*eligible)(void *arg, size_t fabric, const char *node, struct clf_error *why);
 	/* Let the nodes of a lease attest and probe; answered by clf_run_nodes_verified(), once, never from inside this
 	 * call. NULL function: no node daemons. */
 	int (*verify_nodes)(void *arg, const struct clf_lease *l, struct clf_error *err);

@@ -79,7 +79,10 @@ static int ports_of(struct clf_run *r, const struct clf_run_fabric *f, const str
 	for (size_t i = 0; i < hosts->n; i++) {
 		const json_t *facts = r->facts ? r->facts(r->arg, hosts->v[i]) : NULL;
 
-		if (clf_run_fabric_has(f, hosts->v[i]) && f->driver->ports(f->self, hosts->v[i], facts, ports, why))
+		if (!clf_run_fabric_has(f, hosts->v[i]))
+			continue;
+		if (f->driver->ports(f->self, hosts->v[i], facts, ports, why) ||
+		    (r->eligible && r->eligible(r->arg, (size_t) (f - r->fabrics), hosts->v[i], why)))
 			return -1;
 	}
 	return 0;

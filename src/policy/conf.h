@@ -25,14 +25,14 @@ struct clf_conf {
 	char *topology;       /* /etc/closfold/topology.json; "" = none; any format closfold can import */
 	char *state_dir;      /* /var/lib/closfold: ledger, log, snapshot/ */
 	char *runtime_dir;    /* /run/closfold: closfoldd.sock, closfoldd.pid */
-	char *fabric;         /* driver: "null" */
+	char *fabrics;        /* "" = no network is closed; else /etc/closfold/fabrics.json or the like */
 	char *slurm_query;    /* program that prints Slurm's jobs; default LIBEXECDIR/closfold/closfold-slurm */
 	char *slurm_conf;     /* SLURM_CONF for that program; "" = its default */
 	char *slurm_user;     /* may write records and leases besides root; default "slurm" */
 	bool reject_on_error; /* on_error = reject | accept: what job_submit answers when it cannot tell (no policy in
 				 force) */
 	uint32_t submit_timeout_ms; /* 50; on the audit socket, flagged jobs only; 1..50 */
-	uint32_t start_timeout_ms;  /* 10000: prep's wait for a lease */
+	uint32_t start_timeout_ms;  /* 30000: prep's wait for a lease */
 	uint32_t start_failures;    /* 3: then the job is held */
 	uint32_t reconcile_s;       /* 60 */
 	uint32_t lease_grace_s;     /* 120: a lease younger than this is never taken for orphaned */

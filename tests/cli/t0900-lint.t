@@ -17,7 +17,7 @@ plant() { # TEXT FILE PATTERN NAME
 plant '#include "topo/topo.h"' src/base/b.c '^src/base/b.c:1: base may not include' "layers: an arrow that points up"
 plant '#include <slurm/slurm.h>' src/place/b.c "^src/place/b.c:1: 'slurm/slurm.h' belongs to" "layers: Slurm outside src/slurm"
 plant '#include "src/common/xmalloc.h"' src/topo/b.c "belongs to" "layers: Slurm's private headers outside src/slurm"
-plant '#include <curl/curl.h>' src/topo/b.c "belongs to src/fabric/http.c" "layers: libcurl outside its file"
+plant '#include <curl/curl.h>' src/topo/b.c "belongs to src/fabric/stream.c" "layers: libcurl outside its file"
 plant '#include <openssl/evp.h>' src/topo/b.c "belongs to" "layers: libcrypto outside its files"
 plant '#include <munge.h>' src/topo/b.c "belongs to" "layers: munge outside its file"
 run "$lint/check-layers" "$work/nothing"

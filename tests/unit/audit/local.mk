@@ -19,3 +19,7 @@ check_PROGRAMS += tests/unit/audit/test_verify
 tests_unit_audit_test_verify_SOURCES = tests/unit/audit/test_verify.c tests/unit/audit/sample.h
 tests_unit_audit_test_verify_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
 tests_unit_audit_test_verify_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+check_PROGRAMS += tests/unit/audit/test_sign
+tests_unit_audit_test_sign_SOURCES = tests/unit/audit/test_sign.c
+tests_unit_audit_test_sign_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_audit_test_sign_LDADD = libclf_tap.la libclf_audit.la libclf_record.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS)

@@ -27,13 +27,13 @@ static void check_defaults(const struct clf_conf *c, const char *what)
 	is_str(c->topology, "/etc/closfold/topology.json", "%s: topology", what);
 	is_str(c->state_dir, "/var/lib/closfold", "%s: state_dir", what);
 	is_str(c->runtime_dir, "/run/closfold", "%s: runtime_dir", what);
-	is_str(c->fabric, "null", "%s: fabric", what);
+	is_str(c->fabrics, "", "%s: fabrics", what);
 	is_str(c->slurm_query, CLF_PKGLIBEXECDIR "/closfold-slurm", "%s: slurm_query", what);
 	is_str(c->slurm_conf, "", "%s: slurm_conf", what);
 	is_str(c->slurm_user, "slurm", "%s: slurm_user", what);
 	ok(c->reject_on_error, "%s: on_error", what);
 	is_int(c->submit_timeout_ms, 50, "%s: submit_timeout_ms", what);
-	is_int(c->start_timeout_ms, 10000, "%s: start_timeout_ms", what);
+	is_int(c->start_timeout_ms, 30000, "%s: start_timeout_ms", what);
 	is_int(c->start_failures, 3, "%s: start_failures", what);
 	is_int(c->reconcile_s, 60, "%s: reconcile_s", what);
 	is_int(c->lease_grace_s, 120, "%s: lease_grace_s", what);
@@ -57,7 +57,7 @@ static void test_all(void)
 
 	if (!ok(!clf_conf_load(write_conf("# all keys\r\ncluster=asha\n  policy =\t/p/x#y.json  # why\ntopology "
 					  "=\nstate_dir = /s\n"
-					  "runtime_dir = /r\nfabric = null\nslurm_query = /q\nslurm_conf = "
+					  "runtime_dir = /r\nfabrics = /f\nslurm_query = /q\nslurm_conf = "
 					  "/etc/slurm.conf\nslurm_user = s_1\n"
 					  "on_error = accept\nsubmit_timeout_ms = 1\nstart_timeout_ms = "
 					  "600000\nstart_failures = 100\n"

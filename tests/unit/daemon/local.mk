@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+check_PROGRAMS += tests/unit/daemon/test_known
+tests_unit_daemon_test_known_SOURCES = tests/unit/daemon/test_known.c
+tests_unit_daemon_test_known_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_daemon_test_known_LDADD = libclf_tap.la libclf_daemon.la libclf_base.la $(JANSSON_LIBS)
