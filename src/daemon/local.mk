@@ -9,6 +9,7 @@ libclf_daemon_la_SOURCES = \
 	src/daemon/fabrics.c src/daemon/fabrics.h \
 	src/daemon/inforce.c src/daemon/inforce.h \
 	src/daemon/known.c src/daemon/known.h \
+	src/daemon/lease_check.c src/daemon/lease_check.h \
 	src/daemon/listen_unix.c src/daemon/listen_unix.h \
 	src/daemon/loop.c src/daemon/loop.h \
 	src/daemon/serve.c src/daemon/serve.h \
@@ -21,4 +22,10 @@ closfoldd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 closfoldd_LDADD = libclf_daemon.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
 	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_base.la \
 	$(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+# In a node's prolog; a program of its own.
+pkglibexec_PROGRAMS += closfold-node
+closfold_node_SOURCES = src/daemon/node_check_main.c
+closfold_node_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+closfold_node_LDADD = $(closfoldd_LDADD)
+
 EXTRA_DIST += etc/closfoldd.service

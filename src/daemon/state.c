@@ -202,6 +202,14 @@ static int open_key(struct clf_state *st, struct clf_error *err)
 	return clf_sign_key_open(path, public, &st->key, err);
 }
 
+/* Index 0 holds the key (docs/drivers/opensm.md): what software takes by itself, said for those that ask. */
+static json_t *step_env(const struct clf_fabric_conf *c)
+{
+	if (c->env)
+		return json_deep_copy(c->env);
+	return strcmp(c->driver, "opensm") ? NULL : json_pack("{s:s,s:s}", "NCCL_IB_PKEY", "0", "UCX_IB_PKEY", "%k");
+}
+
 char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, struct clf_error *err)
 {
 	json_auto_t *nets = json_array(), *j = NULL;
@@ -210,10 +218,11 @@ char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, str
 
 	for (size_t i = 0; i < l->nnets; i++) {
 		size_t f = clf_fab_find(&st->fab, l->nets[i].fabric);
+		const struct clf_fabric_conf *c = f < st->fab.n ? st->fab.run[f].conf : NULL;
 
-		if (json_array_append_new(nets, json_pack("{s:s,s:s,s:i}", "fabric", l->nets[i].fabric, "driver",
-							  f < st->fab.n ? st->fab.run[f].conf->driver : "", "key",
-							  (int) l->nets[i].key)))
+		if (json_array_append_new(nets, json_pack("{s:s,s:s,s:i,s:s*,s:o*}", "fabric", l->nets[i].fabric,
+							  "driver", c ? c->driver : "", "key", (int) l->nets[i].key,
+							  "nodes", c ? c->nodes : NULL, "env", c ? step_env(c) : NULL)))
 			return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
 	}
 	j = json_pack("{s:i,s:s,s:s,s:I,s:I,s:s,s:O,s:I}", "v", 1, "cluster", st->conf->cluster, "lease", l->id,

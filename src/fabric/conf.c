@@ -93,6 +93,26 @@ static int read_keys(const struct at *at, const json_t *j, struct clf_fabric_con
 	return 0;
 }
 
+/* Variables for steps: a name a shell takes, a value on one line. */
+static int read_env(const struct at *at, json_t *env, struct clf_fabric_conf *f, struct clf_error *err)
+{
+	const char *name;
+	json_t *value;
+
+	f->env = env;
+	json_object_foreach(env, name, value)
+	{
+		const char *v = json_string_value(value);
+		size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+
+		if (!n || name[n] || (*name >= '0' && *name <= '9') || n > 64)
+			return bad(at, "env", err, "'%.64s' is no name of a variable", name);
+		if (!v || strlen(v) > 256 || strpbrk(v, "\n\r"))
+			return bad(at, "env", err, "the value of '%.64s' is no line of at most 256 characters", name);
+	}
+	return 0;
+}
+
 static int any_host(void *arg, const char *name, size_t len, struct clf_error *err)
 {
 	return 0;
@@ -101,7 +121,7 @@ static int any_host(void *arg, const char *name, size_t len, struct clf_error *e
 static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *err)
 {
 	struct clf_fabric_conf *f = &set->v[set->n];
-	json_t *name, *driver, *keys, *cool, *timeout, *attest, *probe, *nodes, *sections[3];
+	json_t *name, *driver, *keys, *cool, *timeout, *attest, *probe, *nodes, *env, *sections[3];
 	struct at at = { .doc = &set->doc };
 	struct clf_error why = { 0 };
 	const struct clf_json_key table[] = {
@@ -113,6 +133,7 @@ static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *e
 		{ "attest", JSON_STRING, false, &attest },
 		{ "probe", JSON_STRING, false, &probe },
 		{ "nodes", JSON_STRING, false, &nodes },
+		{ "env", JSON_OBJECT, false, &env },
 		{ "opensm", JSON_OBJECT, false, &sections[0] },
 		{ "ovsdb", JSON_OBJECT, false, &sections[1] },
 		{ "null", JSON_OBJECT, false, &sections[2] },
@@ -144,6 +165,8 @@ static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *e
 	f->nodes = json_string_value(nodes);
 	if (f->nodes && clf_hostlist_each(f->nodes, CLF_FABRIC_NODES_MAX, any_host, NULL, &why))
 		return bad(&at, "nodes", err, "%s", why.text);
+	if (read_env(&at, env, f, err))
+		return -1;
 	set->n++;
 	return 0;
 }

@@ -28,8 +28,10 @@ struct clf_fabric_conf {
 	uint32_t timeout_ms;         /* 8000; one sync() */
 	const char *nodes;           /* host expression of the nodes that are on it; NULL = all */
 	enum clf_rung attest, probe; /* "try" | "require" | "off" */
-	json_t *section;             /* object named like the driver, or NULL */
-	char pointer[80];            /* of the section, for clf_json_fail(doc, ...) */
+	const json_t *env; /* object NAME to value for steps that have not set it, "%k" = key in hex; NULL = the
+			      driver's own */
+	json_t *section;   /* object named like the driver, or NULL */
+	char pointer[80];  /* of the section, for clf_json_fail(doc, ...) */
 	const struct clf_json_doc *doc;
 };
 struct clf_fabrics {

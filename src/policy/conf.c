@@ -2,6 +2,7 @@
 /* conf.c - closfold.conf by its table of keys. */
 #include "policy/conf.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #define CONF_MAX_BYTES (64u << 10)
 #define VALUE_MAX      1024
+#define OUR_PROGRAMS   "LIBEXECDIR/closfold" /* as documents say it */
 
 enum type { T_WORD, T_PATH, T_PATH_OR_NONE, T_CHOICE, T_NUMBER };
 
@@ -30,6 +32,8 @@ static const struct key {
 	{ .name = "runtime_dir", T_PATH, FIELD(runtime_dir), "/run/closfold" },
 	{ .name = "fabrics", T_PATH_OR_NONE, FIELD(fabrics), "" },
 	{ .name = "slurm_query", T_PATH, FIELD(slurm_query), "LIBEXECDIR/closfold/closfold-slurm" },
+	{ .name = "node_check", T_PATH, FIELD(node_check), "LIBEXECDIR/closfold/closfold-node" },
+	{ .name = "lease_public_key", T_PATH, FIELD(lease_key), "/etc/closfold/lease.pub" },
 	{ .name = "slurm_conf", T_PATH_OR_NONE, FIELD(slurm_conf), "" },
 	{ .name = "slurm_user", T_WORD, FIELD(slurm_user), "slurm" },
 	{ .name = "on_error", T_CHOICE, FIELD(reject_on_error), "reject", { "reject", "accept" } },
@@ -149,10 +153,13 @@ static int set_presets(struct clf_conf *c, struct clf_error *err)
 	const struct place nowhere = { "preset", 0, 0 };
 
 	for (size_t i = 0; i < NKEYS; i++) {
-		const char *value = keys[i].offset == offsetof(struct clf_conf, slurm_query) ? CLF_PKGLIBEXECDIR
-					    "/closfold-slurm"
-											     : keys[i].preset;
+		const char *value = keys[i].preset;
+		char program[PATH_MAX];
 
+		if (!strncmp(value, OUR_PROGRAMS, strlen(OUR_PROGRAMS))) {
+			snprintf(program, sizeof program, "%s%s", CLF_PKGLIBEXECDIR, value + strlen(OUR_PROGRAMS));
+			value = program;
+		}
 		if (set(c, &keys[i], value, &nowhere, err))
 			return -1;
 	}

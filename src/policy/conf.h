@@ -20,13 +20,15 @@
 #define CLF_CONF_DEFAULT "/etc/closfold/closfold.conf"
 
 struct clf_conf {
-	char *cluster;        /* name in records; default "cluster" */
-	char *policy;         /* /etc/closfold/policy.json */
-	char *topology;       /* /etc/closfold/topology.json; "" = none; any format closfold can import */
-	char *state_dir;      /* /var/lib/closfold: ledger, log, snapshot/ */
-	char *runtime_dir;    /* /run/closfold: closfoldd.sock, closfoldd.pid */
-	char *fabrics;        /* "" = no network is closed; else /etc/closfold/fabrics.json or the like */
-	char *slurm_query;    /* program that prints Slurm's jobs; default LIBEXECDIR/closfold/closfold-slurm */
+	char *cluster;     /* name in records; default "cluster" */
+	char *policy;      /* /etc/closfold/policy.json */
+	char *topology;    /* /etc/closfold/topology.json; "" = none; any format closfold can import */
+	char *state_dir;   /* /var/lib/closfold: ledger, log, snapshot/ */
+	char *runtime_dir; /* /run/closfold: closfoldd.sock, closfoldd.pid */
+	char *fabrics;     /* "" = no network is closed; else /etc/closfold/fabrics.json or the like */
+	char *slurm_query; /* program that prints Slurm's jobs; default LIBEXECDIR/closfold/closfold-slurm */
+	char *node_check; /* program that checks a signed lease in a node's prolog; LIBEXECDIR/closfold/closfold-node */
+	char *lease_key; /* lease_public_key: /etc/closfold/lease.pub, a copy of the controller's STATE_DIR/lease.pub */
 	char *slurm_conf;     /* SLURM_CONF for that program; "" = its default */
 	char *slurm_user;     /* may write records and leases besides root; default "slurm" */
 	bool reject_on_error; /* on_error = reject | accept: what job_submit answers when it cannot tell (no policy in

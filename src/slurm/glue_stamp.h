@@ -2,7 +2,7 @@
 /* glue_stamp.h - what closfold writes into a job, and how it knows its own writing again.
  *
  * Job environment for hooks (spank_job_env): CLOSFOLD_DECISION, _CLASS, _GRANT, _FLAGGED, _ZONE by job_submit,
- * CLOSFOLD_LEASE by prep. Any client can send entries of these names; job_submit removes every one before it writes its
+ * CLOSFOLD_LEASE, _TOKEN by prep. Any client can send entries of these names; job_submit removes every one before it writes its
  * own. slurmctld puts SPANK_ before names. admin_comment: "closfold decision=ID class=C grant=G rule=R[ lease=L][
  * note=TEXT][; what others wrote]". Users cannot write there: stamps count only when the comment names the same
  * decision and class. Memory: environment strings and comments are Slurm's (glue_mem.h); results are borrowed from the
@@ -20,6 +20,7 @@
 #define CLF_STAMP_FLAGGED  "CLOSFOLD_FLAGGED"
 #define CLF_STAMP_ZONE     "CLOSFOLD_ZONE"
 #define CLF_STAMP_LEASE    "CLOSFOLD_LEASE"
+#define CLF_STAMP_TOKEN    "CLOSFOLD_TOKEN" /* the signed lease, for the nodes' prologs */
 #define CLF_OPTION_CLASS   "_SLURM_SPANK_OPTION_closfold_data_class"
 #define CLF_OPTION_GRANT   "_SLURM_SPANK_OPTION_closfold_data_grant"
 

@@ -74,7 +74,7 @@ static void set_comment(job_record_t *j, const char *lease, const char *note)
 	last_job_update = time(NULL);
 }
 
-void clf_prep_stamp(uint32_t job_id, const char *lease)
+void clf_prep_stamp(uint32_t job_id, const char *lease, const char *token)
 {
 	slurmctld_lock_t lock = { .job = WRITE_LOCK };
 	job_record_t *j;
@@ -84,6 +84,8 @@ void clf_prep_stamp(uint32_t job_id, const char *lease)
 	if (j) {
 		clf_env_remove(j->spank_job_env, &j->spank_job_env_size, CLF_STAMP_LEASE);
 		clf_env_add(&j->spank_job_env, &j->spank_job_env_size, SPANK_PREFIX, CLF_STAMP_LEASE, lease);
+		clf_env_remove(j->spank_job_env, &j->spank_job_env_size, CLF_STAMP_TOKEN);
+		clf_env_add(&j->spank_job_env, &j->spank_job_env_size, SPANK_PREFIX, CLF_STAMP_TOKEN, token);
 		set_comment(j, lease, NULL);
 	}
 	unlock_slurmctld(lock);
@@ -395,6 +397,7 @@ extern int prep_p_prolog_slurmctld(job_record_t *j, bool *async)
 	*async = false;
 	/* a lease of an earlier run is no lease of this one */
 	clf_env_remove(j->spank_job_env, &j->spank_job_env_size, CLF_STAMP_LEASE);
+	clf_env_remove(j->spank_job_env, &j->spank_job_env_size, CLF_STAMP_TOKEN);
 	v = clf_slurm_site_get();
 	if (!judge_start(j, &stamp, v, &dec, &start.refuse, buf, sizeof(buf))) {
 		record_start(j, v, dec, &stamp, NULL);
@@ -427,6 +430,7 @@ extern int prep_p_epilog_slurmctld(job_record_t *j, bool *async)
 	if (!stamp.flagged)
 		return SLURM_SUCCESS;
 	clf_env_remove(j->spank_job_env, &j->spank_job_env_size, CLF_STAMP_LEASE);
+	clf_env_remove(j->spank_job_env, &j->spank_job_env_size, CLF_STAMP_TOKEN);
 	stop.ask = json_pack("{s:s, s:I, s:I, s:s}", "op", "lease.close", "job_id", (json_int_t) j->job_id,
 			     "submit_time", (json_int_t) stop.submit_time_s, "reason", "end");
 	*async = !clf_prep_queue_end(P.queue, &stop);

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 int64_t clf_prep_now_ms(void);
-/* The job got its lease: stamp it. */
-void clf_prep_stamp(uint32_t job_id, const char *lease);
+/* The job got its lease: stamp it, with the signed form for its nodes. */
+void clf_prep_stamp(uint32_t job_id, const char *lease, const char *token);
 /* The start failed: reason where the user sees it; hold: the job stays pending until an operator releases it. */
 void clf_prep_note(uint32_t job_id, const char *reason, bool hold);
 /* Answer an asynchronous prolog or epilog. */

@@ -159,8 +159,8 @@ static void forget_failures(struct clf_prep_queue *q, const struct item *it)
 }
 
 /* The only places that answer: each item once. */
-static void answer_start(struct clf_prep_queue *q, struct item *it, bool ok, const char *lease, const char *reason,
-			 uint32_t told)
+static void answer_start(struct clf_prep_queue *q, struct item *it, bool ok, const char *lease, const char *token,
+			 const char *reason, uint32_t told)
 {
 	bool dead;
 
@@ -175,7 +175,7 @@ static void answer_start(struct clf_prep_queue *q, struct item *it, bool ok, con
 		clf_prep_answer_start(it->job_id, true);
 	} else if (ok) {
 		forget_failures(q, it);
-		clf_prep_stamp(it->job_id, lease);
+		clf_prep_stamp(it->job_id, lease, token);
 		clf_prep_answer_start(it->job_id, true);
 	} else {
 		bool hold = count_failure(q, it, told) >= q->start_failures;
@@ -210,6 +210,7 @@ static void take_reply(struct clf_prep_queue *q, struct item *it, const json_t *
 {
 	struct clf_error err = { 0 };
 	const char *lease = json_string_value(json_object_get(reply, "lease"));
+	const char *token = json_string_value(json_object_get(reply, "token"));
 	json_int_t failures = json_integer_value(json_object_get(reply, "failures"));
 	char text[600];
 
@@ -219,10 +220,10 @@ static void take_reply(struct clf_prep_queue *q, struct item *it, const json_t *
 		return;
 	}
 	if (clf_reply_check(reply, &err)) {
-		answer_start(q, it, false, NULL, clf_error_string(&err, text, sizeof(text)),
+		answer_start(q, it, false, NULL, NULL, clf_error_string(&err, text, sizeof(text)),
 			     failures > 0 ? (uint32_t) failures : 0);
-	} else if (!lease || !*lease) {
-		answer_start(q, it, false, NULL, "closfoldd gave no lease", 0);
+	} else if (!lease || !*lease || !token || !*token) {
+		answer_start(q, it, false, NULL, NULL, "closfoldd gave no signed lease", 0);
 		close_behind(q, it);
 	} else {
 		bool late = it->answered, dead;
@@ -230,7 +231,7 @@ static void take_reply(struct clf_prep_queue *q, struct item *it, const json_t *
 		pthread_mutex_lock(&q->mu);
 		dead = it->dead;
 		pthread_mutex_unlock(&q->mu);
-		answer_start(q, it, true, lease, NULL, 0);
+		answer_start(q, it, true, lease, token, NULL, 0);
 		if (late && !dead) /* a dead one has its end in the queue */
 			close_behind(q, it);
 	}
@@ -312,12 +313,12 @@ static void send_due(struct clf_prep_queue *q, struct clf_client *c, struct item
 	dead = it->dead;
 	pthread_mutex_unlock(&q->mu);
 	if (dead && !it->is_end) { /* never asked: nothing to close */
-		answer_start(q, it, false, NULL, "cancelled", 0);
+		answer_start(q, it, false, NULL, NULL, "cancelled", 0);
 		it->state = DONE;
 		return;
 	}
 	if (it->refuse) {
-		answer_start(q, it, false, NULL, it->refuse, 0);
+		answer_start(q, it, false, NULL, NULL, it->refuse, 0);
 		it->state = DONE;
 		return;
 	}
@@ -339,7 +340,7 @@ static void expire(struct clf_prep_queue *q, struct item *it)
 	}
 	snprintf(text, sizeof(text), "no lease within %u ms: %s", q->start_timeout_ms,
 		 it->last_error[0] ? it->last_error : "closfoldd did not answer");
-	answer_start(q, it, false, NULL, text, 0);
+	answer_start(q, it, false, NULL, NULL, text, 0);
 	if (it->state == QUEUED)
 		it->state = DONE; /* not asked, or asked on a connection that is gone */
 	close_behind(q, it);

@@ -51,6 +51,14 @@ int slurm_spank_job_prolog(spank_t sp, int ac, char **av)
 	return clf_spank_node_prolog(sp);
 }
 
+int slurm_spank_job_epilog(spank_t sp, int ac, char **av)
+{
+	(void) ac;
+	(void) av;
+	clf_spank_node_epilog(sp);
+	return 0;
+}
+
 int slurm_spank_exit(spank_t sp, int ac, char **av)
 {
 	(void) sp;

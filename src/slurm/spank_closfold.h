@@ -21,8 +21,9 @@ int clf_spank_options(spank_t sp);
 int clf_spank_user_ranks(const struct clf_spank_args *args); /* before srun parses its options */
 void clf_spank_user_ranks_done(void);                        /* after */
 
-/* spank_node.c: the node's prolog. */
+/* spank_node.c: the node's prolog and epilog. */
 int clf_spank_node_prolog(spank_t sp);
+void clf_spank_node_epilog(spank_t sp);
 
 /* spank_step.c: slurmstepd. */
 void clf_spank_step_begin(spank_t sp, const struct clf_spank_args *args);

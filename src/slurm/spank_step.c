@@ -3,7 +3,8 @@
  *
  * CLOSFOLD_RANK_HOSTS  file, one host a line; CLOSFOLD_NODE_RANK  this host's line, from 0; CLOSFOLD_MASTER  the first
  * host. Advice for launchers, no authority: the node list may come from the step's environment. Any failure: the
- * variables are not there.
+ * variables are not there. A flagged job's steps also get what their fabric's software looks at (NCCL_IB_PKEY...), from
+ * the file that the node's prolog wrote.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <slurm/slurm.h>
 
 #include "base/hostlist.h"
+#include "base/lex.h"
 #include "policy/conf.h"
 #include "slurm/glue_conf.h"
 #include "slurm/rank_file.h"
@@ -27,16 +29,52 @@ static char file[4096]; /* "" = none made */
 
 /* Where node files live: runtime_dir of closfold.conf where a node has one. SLURM_CONF is slurmd's own here, not the
  * job's. */
-static int file_path(uint32_t job, uint32_t step, uint32_t node, char *buf, size_t size)
+static void runtime_dir(char *buf, size_t size)
 {
 	CLF_CLEANUP(clf_conf_destroyp) struct clf_conf *conf = NULL;
-	char path[4096], dir[3072];
-	const char *runtime = "/run/closfold";
-	int n;
+	char path[4096];
 
 	if (!clf_glue_conf_path(getenv("SLURM_CONF"), path, sizeof(path)) && !clf_conf_load(path, &conf, NULL) &&
-	    conf->runtime_dir)
-		runtime = conf->runtime_dir;
+	    conf->runtime_dir && strlen(conf->runtime_dir) < size)
+		strcpy(buf, conf->runtime_dir);
+	else
+		snprintf(buf, size, "/run/closfold");
+}
+
+/* A flagged job's network variables, which its prolog wrote down; a user's own value stays. */
+static void tell_network(spank_t sp, uint32_t job)
+{
+	char runtime[2048], path[3072], had[8];
+	struct clf_text t = { 0 };
+	struct clf_lines it;
+	const char *line;
+	size_t len;
+
+	runtime_dir(runtime, sizeof(runtime));
+	snprintf(path, sizeof(path), "%s/jobs/%u", runtime, job);
+	if (clf_text_load(path, 64u << 10, &t, NULL))
+		return;
+	for (it = clf_lines_begin(&t); clf_lines_next(&it, &line, &len);) {
+		CLF_AUTO_FREE char *entry = strndup(line, len);
+		char *eq = entry ? strchr(entry, '=') : NULL;
+
+		if (!eq)
+			continue;
+		*eq = '\0';
+		if (spank_getenv(sp, entry, had, sizeof(had)) == ESPANK_ENV_NOEXIST)
+			spank_setenv(sp, entry, eq + 1, 0);
+		else
+			slurm_debug("closfold: %s is the user's own", entry);
+	}
+	clf_text_done(&t);
+}
+
+static int file_path(uint32_t job, uint32_t step, uint32_t node, char *buf, size_t size)
+{
+	char runtime[2048], dir[3072];
+	int n;
+
+	runtime_dir(runtime, sizeof(runtime));
 	n = snprintf(dir, sizeof(dir), "%s/ranks", runtime);
 	if (n < 0 || (size_t) n >= sizeof(dir))
 		return -1;
@@ -128,6 +166,7 @@ void clf_spank_step_begin(spank_t sp, const struct clf_spank_args *args)
 	    spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_NODEID, &node) != ESPANK_SUCCESS || step == SLURM_EXTERN_CONT)
 		return;
+	tell_network(sp, job);
 	if (tell_order(sp, args, job, step, node, &err))
 		slurm_debug("closfold: no rank file for this step: %s", err.text);
 }

@@ -174,10 +174,13 @@ cluster_write_conf() { # DIR NODES PORT
 		state_dir = $dir/lib
 		runtime_dir = $dir/run
 		slurm_query = ${CLF_SLURM_QUERY:-${CLF_BUILD:+$CLF_BUILD/closfold-slurm}}
+		node_check = ${CLF_NODE_CHECK:-${CLF_BUILD:+$CLF_BUILD/closfold-node}}
+		lease_public_key = $dir/lib/lease.pub
 		slurm_conf = $dir/slurm.conf
 		slurm_user = root
 	C
 	[ -n "${CLF_SLURM_QUERY:-}${CLF_BUILD:-}" ] || sed -i '/^slurm_query/d' "$dir/closfold.conf"
+	[ -n "${CLF_NODE_CHECK:-}${CLF_BUILD:-}" ] || sed -i '/^node_check/d' "$dir/closfold.conf"
 	printf '%s\n' "${CLUSTER_CONF:-}" >>"$dir/closfold.conf"
 }
 

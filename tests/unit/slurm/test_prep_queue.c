@@ -21,7 +21,7 @@ int64_t clf_prep_now_ms(void)
 	return now;
 }
 
-void clf_prep_stamp(uint32_t job_id, const char *lease)
+void clf_prep_stamp(uint32_t job_id, const char *lease, const char *token)
 {
 	told[job_id].stamps++;
 	snprintf(told[job_id].last, sizeof(told[job_id].last), "%s", lease);
