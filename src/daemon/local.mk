@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What closfoldd is made of is a library, so that tests and fuzzers link it without main.c.
-noinst_LTLIBRARIES += libclf_run.la libclf_daemon.la
+noinst_LTLIBRARIES += libclf_run.la libclf_daemon.la libclf_node.la
 libclf_run_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libclf_run_la_SOURCES = \
 	src/engine/run.c src/engine/run.h src/engine/run_net.c src/engine/run_priv.h src/engine/run_record.c
@@ -15,13 +15,24 @@ libclf_daemon_la_SOURCES = \
 	src/daemon/serve.c src/daemon/serve.h \
 	src/daemon/state.c src/daemon/state.h \
 	src/daemon/worker.c src/daemon/worker.h
+# Node daemons, seen from both ends: apart, so that neither end's tests need the other parts of closfoldd.
+libclf_node_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+libclf_node_la_SOURCES = \
+	src/daemon/address.c src/daemon/address.h \
+	src/daemon/agents.c src/daemon/agents.h src/daemon/agents_private.h \
+	src/daemon/agents_ask.c src/daemon/agents_msg.c \
+	src/daemon/helper.c src/daemon/helper.h \
+	src/daemon/link.c src/daemon/link.h \
+	src/daemon/node_report.c src/daemon/node_report.h
+libclf_node_link = libclf_node.la libclf_fabric.la libclf_policy.la libclf_topo.la libclf_wire.la libclf_auth.la libclf_base.la \
+	$(JANSSON_LIBS) $(MUNGE_LIBS) -lpthread
 
 sbin_PROGRAMS += closfoldd
 closfoldd_SOURCES = src/daemon/main.c
 closfoldd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-closfoldd_LDADD = libclf_daemon.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
-	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_base.la \
-	$(JANSSON_LIBS) $(CRYPTO_LIBS) -lpthread
+closfoldd_LDADD = libclf_daemon.la libclf_node.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
+	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_auth.la libclf_base.la \
+	$(JANSSON_LIBS) $(CRYPTO_LIBS) $(MUNGE_LIBS) -lpthread
 # In a node's prolog; a program of its own.
 pkglibexec_PROGRAMS += closfold-node
 closfold_node_SOURCES = src/daemon/node_check_main.c

@@ -14,7 +14,7 @@
 #define VALUE_MAX      1024
 #define OUR_PROGRAMS   "LIBEXECDIR/closfold" /* as documents say it */
 
-enum type { T_WORD, T_PATH, T_PATH_OR_NONE, T_CHOICE, T_NUMBER };
+enum type { T_WORD, T_WORD_OR_NONE, T_WORDS, T_ADDRESS, T_PATH, T_PATH_OR_NONE, T_CHOICE, T_NUMBER };
 
 static const struct key {
 	const char *name;
@@ -42,13 +42,21 @@ static const struct key {
 	{ .name = "start_failures", T_NUMBER, FIELD(start_failures), "3", .min = 1, .max = 100 },
 	{ .name = "reconcile_s", T_NUMBER, FIELD(reconcile_s), "60", .min = 1, .max = 86400 },
 	{ .name = "lease_grace_s", T_NUMBER, FIELD(lease_grace_s), "120", .min = 1, .max = 86400 },
+	{ .name = "listen", T_ADDRESS, FIELD(listen), "" },
+	{ .name = "munge_socket", T_PATH_OR_NONE, FIELD(munge_socket), "" },
+	{ .name = "controller", T_ADDRESS, FIELD(controller), "" },
+	{ .name = "node_name", T_WORD_OR_NONE, FIELD(node_name), "" },
+	{ .name = "sysfs", T_PATH, FIELD(sysfs), "/sys" },
+	{ .name = "lldp_socket", T_PATH_OR_NONE, FIELD(lldp_socket), "" },
+	{ .name = "probe_nics", T_WORDS, FIELD(probe_nics), "" },
 #undef FIELD
 };
 #define NKEYS (sizeof keys / sizeof *keys)
 
 bool clf_conf_key_get(size_t i, struct clf_conf_key_info *out)
 {
-	static const char *const types[] = { "word", "path", "path or empty", "choice", "number" };
+	static const char *const types[] = { "word", "word or empty", "words or empty", "address or empty",
+					     "path", "path or empty", "choice",         "number" };
 	static char ranges[NKEYS][32];
 
 	if (i >= NKEYS)
@@ -122,7 +130,22 @@ static int set_number(struct clf_conf *c, const struct key *k, const char *value
 	return 0;
 }
 
-static const char *const word_chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+#define WORD_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+static const char *const word_chars = WORD_CHARS;
+
+/* HOST:PORT or [ADDR]:PORT; what it stands for is found out where it is used. */
+static bool address_valid(const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	size_t host = colon ? (size_t) (colon - value) : 0;
+	unsigned long long port;
+
+	if (!host || host > 255 || !clf_parse_u64(colon + 1, strlen(colon + 1), &port) || port > 65535)
+		return false;
+	if (value[0] == '[')
+		return host > 2 && value[host - 1] == ']' && strspn(value + 1, "0123456789abcdefABCDEF:.") == host - 2;
+	return strspn(value, word_chars) == host;
+}
 
 static int set(struct clf_conf *c, const struct key *k, const char *value, const struct place *at,
 	       struct clf_error *err)
@@ -132,6 +155,19 @@ static int set(struct clf_conf *c, const struct key *k, const char *value, const
 		return set_choice(c, k, value, at, err);
 	case T_NUMBER:
 		return set_number(c, k, value, at, err);
+	case T_ADDRESS:
+		if (*value && !address_valid(value))
+			return bad(at, err, "bad value '%s' for '%s': HOST:PORT, IPv6 as [ADDR]:PORT", value, k->name);
+		break;
+	case T_WORDS:
+		if (value[strspn(value, WORD_CHARS " ")])
+			return bad(at, err, "bad value '%s' for '%s': words of A-Z a-z 0-9 . _ -, with blanks between",
+				   value, k->name);
+		break;
+	case T_WORD_OR_NONE:
+		if (!*value)
+			break;
+		/* fall through */
 	case T_WORD:
 		if (!*value || value[strspn(value, word_chars)] || strlen(value) > 64)
 			return bad(at, err,

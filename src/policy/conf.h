@@ -38,6 +38,14 @@ struct clf_conf {
 	uint32_t start_failures;    /* 3: then the job is held */
 	uint32_t reconcile_s;       /* 60 */
 	uint32_t lease_grace_s;     /* 120: a lease younger than this is never taken for orphaned */
+	char *listen;               /* ADDR:PORT for node daemons; "" = none are heard */
+	char *munge_socket;         /* "" = munged's default */
+	/* closfoldd --role node */
+	char *controller;  /* HOST:PORT of closfoldd */
+	char *node_name;   /* as Slurm has it; "" = the short host name */
+	char *sysfs;       /* /sys */
+	char *lldp_socket; /* of lldpd; "" = its default */
+	char *probe_nics;  /* names with blanks between; "" = all with a link */
 };
 
 /* One line of the table of keys, for documents and their tests. */

@@ -37,6 +37,13 @@ static void check_defaults(const struct clf_conf *c, const char *what)
 	is_int(c->start_failures, 3, "%s: start_failures", what);
 	is_int(c->reconcile_s, 60, "%s: reconcile_s", what);
 	is_int(c->lease_grace_s, 120, "%s: lease_grace_s", what);
+	is_str(c->listen, "", "%s: listen", what);
+	is_str(c->munge_socket, "", "%s: munge_socket", what);
+	is_str(c->controller, "", "%s: controller", what);
+	is_str(c->node_name, "", "%s: node_name", what);
+	is_str(c->sysfs, "/sys", "%s: sysfs", what);
+	is_str(c->lldp_socket, "", "%s: lldp_socket", what);
+	is_str(c->probe_nics, "", "%s: probe_nics", what);
 }
 
 static void test_defaults(void)
@@ -61,7 +68,10 @@ static void test_all(void)
 					  "/etc/slurm.conf\nslurm_user = s_1\n"
 					  "on_error = accept\nsubmit_timeout_ms = 1\nstart_timeout_ms = "
 					  "600000\nstart_failures = 100\n"
-					  "reconcile_s = 86400\nlease_grace_s = 1"),
+					  "reconcile_s = 86400\nlease_grace_s = 1\n"
+					  "listen = [::1]:7321\nmunge_socket = /m\ncontroller = "
+					  "ctl.site-1.in:65535\nnode_name = n1\nsysfs = /t\n"
+					  "lldp_socket = /l\nprobe_nics = eth0 eth1.5"),
 			       &c, &err),
 		"a file with every key loads: %d %s", err.line, err.text))
 		return;
@@ -79,6 +89,13 @@ static void test_all(void)
 	is_int(c->start_failures, 100, "start_failures");
 	is_int(c->reconcile_s, 86400, "reconcile_s");
 	is_int(c->lease_grace_s, 1, "lease_grace_s");
+	is_str(c->listen, "[::1]:7321", "listen");
+	is_str(c->munge_socket, "/m", "munge_socket");
+	is_str(c->controller, "ctl.site-1.in:65535", "controller");
+	is_str(c->node_name, "n1", "node_name");
+	is_str(c->sysfs, "/t", "sysfs");
+	is_str(c->lldp_socket, "/l", "lldp_socket");
+	is_str(c->probe_nics, "eth0 eth1.5", "probe_nics");
 }
 
 /* "#cluster = cluster" and above it "# word; default cluster; ..." for each key, in the order of the table. */
@@ -114,7 +131,7 @@ static void test_example(void)
 		at = found ? found + 1 : at;
 		man_at = doc ? doc + 1 : man_at;
 	}
-	ok(n == 15, "all keys of struct clf_conf");
+	ok(n == 22, "all keys of struct clf_conf");
 	for (const char *p = example; (p = strstr(p, "\n#")); p++)
 		if (p[2] != ' ' && p[2] != '\n')
 			n--;
