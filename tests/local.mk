@@ -17,6 +17,7 @@ include tests/unit/slurm/local.mk
 include tests/unit/wire/local.mk
 include tests/fuzz/local.mk
 include tests/oom/local.mk
+include tests/daemon/local.mk
 include tests/bench/local.mk
 include tests/lint/local.mk
 include tests/fabric/local.mk

@@ -23,6 +23,10 @@ libclf_node_la_SOURCES = \
 	src/daemon/agents_ask.c src/daemon/agents_msg.c \
 	src/daemon/helper.c src/daemon/helper.h \
 	src/daemon/link.c src/daemon/link.h \
+	src/daemon/node.c src/daemon/node.h src/daemon/node_private.h \
+	src/daemon/node_conn.c src/daemon/node_work.c \
+	src/daemon/node_facts.c src/daemon/node_facts.h src/daemon/node_lldp.c \
+	src/daemon/node_probe.c src/daemon/node_probe.h \
 	src/daemon/node_report.c src/daemon/node_report.h
 libclf_node_link = libclf_node.la libclf_fabric.la libclf_policy.la libclf_topo.la libclf_wire.la libclf_auth.la libclf_base.la \
 	$(JANSSON_LIBS) $(MUNGE_LIBS) -lpthread

@@ -9,4 +9,5 @@ noinst_LTLIBRARIES += libclf_auth.la
 libclf_auth_la_CPPFLAGS = $(AM_CPPFLAGS) $(MUNGE_CFLAGS)
 libclf_auth_la_SOURCES = \
 	src/wire/auth_munge.c src/wire/auth_munge.h \
+	src/wire/probe_frame.c src/wire/probe_frame.h \
 	src/wire/tcp_frame.c src/wire/tcp_frame.h
