@@ -373,6 +373,11 @@ int clf_agents_open(struct clf_agents **out, const struct clf_conf *conf, const 
 	return 0;
 }
 
+bool clf_agents_closing(const struct clf_agents *a)
+{
+	return a->closing;
+}
+
 void clf_agents_close(struct clf_agents *a)
 {
 	struct clf_error why = { 0 };

@@ -14,6 +14,7 @@
 #ifndef CLF_DAEMON_AGENTS_H
 #define CLF_DAEMON_AGENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/json.h"
@@ -33,6 +34,7 @@ CLF_MUST_USE int clf_agents_open(struct clf_agents **out, const struct clf_conf 
 /* Every ask that waits is answered (CLF_E_REMOTE) before it returns. */
 void clf_agents_close(struct clf_agents *a);
 CLF_DEFINE_CLEANUP(struct clf_agents, clf_agents_close)
+bool clf_agents_closing(const struct clf_agents *a); /* are we in close()? */
 
 void clf_agents_ready(struct clf_agents *a, uint64_t id, uint32_t events);
 /* Each second or so, now_ms of CLOCK_BOOTTIME. Timeouts of asks do not wait for it. */
@@ -56,6 +58,11 @@ void clf_agents_on_report(struct clf_agents *a, clf_agents_report_f *fn, void *a
 typedef void clf_agents_answer_f(void *arg, const char *node, const json_t *reply, const struct clf_error *why);
 CLF_MUST_USE int clf_agents_ask(struct clf_agents *a, const char *node, json_t *question, int timeout_ms,
 				clf_agents_answer_f *answer, void *arg, struct clf_error *err);
+
+/* Call fn once, at_ms from now or a little later: for who waits between two questions. As answers are, it is called
+ * with reply NULL and why CLF_E_TIMEOUT; why CLF_E_REMOTE when it comes from close(). */
+CLF_MUST_USE int clf_agents_after(struct clf_agents *a, int ms, clf_agents_answer_f *fn, void *arg,
+				  struct clf_error *err);
 
 /* For status: {"listen","port","connected","fresh","refused","munge":{"ok","text"?,"waiting"}}; owned, NULL when memory
  * ends. */

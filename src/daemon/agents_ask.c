@@ -139,6 +139,21 @@ static void post(struct clf_agents *a, struct ask *q, json_t *question)
 		q->deadline_ms = clf_agents_now();
 }
 
+static struct ask *ask_make(const char *name, int ms, clf_agents_answer_f *answer, void *arg, struct clf_error *err)
+{
+	struct ask *q = calloc(1, sizeof *q);
+
+	if (!q || !(q->name = strdup(name))) {
+		free(q);
+		clf_fail(err, CLF_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	q->deadline_ms = clf_agents_now() + (ms > 0 ? ms : 0);
+	q->answer = answer;
+	q->arg = arg;
+	return q;
+}
+
 int clf_agents_ask(struct clf_agents *a, const char *node, json_t *question, int timeout_ms,
 		   clf_agents_answer_f *answer, void *arg, struct clf_error *err)
 {
@@ -147,26 +162,37 @@ int clf_agents_ask(struct clf_agents *a, const char *node, json_t *question, int
 	const char *op = json_string_value(json_object_get(question, "op"));
 	struct ask *q;
 
+	if (!op)
+		return clf_fail(err, CLF_E_NOMEM, "out of memory, or a question without op");
 	if (a->closing)
 		return clf_fail(err, CLF_E_REMOTE, "closfoldd is ending");
 	if (n && n->asks >= CLF_ASKS_A_NODE)
 		return clf_fail(err, CLF_E_EXHAUSTED, "%u questions wait for node '%.64s' already", n->asks, node);
-	q = calloc(1, sizeof *q);
-	if (!q || !op || !(q->name = strdup(node))) {
-		free(q);
-		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	}
+	q = ask_make(node, timeout_ms, answer, arg, err);
+	if (!q)
+		return -1;
 	q->node = n;
-	q->deadline_ms = clf_agents_now() + timeout_ms;
 	q->report = !strcmp(op, "report");
-	q->answer = answer;
-	q->arg = arg;
 	post(a, q, stolen);
 	if (n) {
 		n->asks++;
 		q->next_of_node = n->first;
 		n->first = q;
 	}
+	link_ask(&a->asks, q);
+	arm(a, q->deadline_ms);
+	return 0;
+}
+
+int clf_agents_after(struct clf_agents *a, int ms, clf_agents_answer_f *fn, void *arg, struct clf_error *err)
+{
+	struct ask *q;
+
+	if (a->closing)
+		return clf_fail(err, CLF_E_REMOTE, "closfoldd is ending");
+	q = ask_make("", ms, fn, arg, err);
+	if (!q)
+		return -1;
 	link_ask(&a->asks, q);
 	arm(a, q->deadline_ms);
 	return 0;

@@ -27,7 +27,8 @@ libclf_node_la_SOURCES = \
 	src/daemon/node_conn.c src/daemon/node_work.c \
 	src/daemon/node_facts.c src/daemon/node_facts.h src/daemon/node_lldp.c \
 	src/daemon/node_probe.c src/daemon/node_probe.h \
-	src/daemon/node_report.c src/daemon/node_report.h
+	src/daemon/node_report.c src/daemon/node_report.h \
+	src/daemon/verify_nics.c src/daemon/verify_nodes.c src/daemon/verify_nodes.h src/daemon/verify_private.h
 libclf_node_link = libclf_node.la libclf_fabric.la libclf_policy.la libclf_topo.la libclf_wire.la libclf_auth.la libclf_base.la \
 	$(JANSSON_LIBS) $(MUNGE_LIBS) -lpthread
 

@@ -18,7 +18,7 @@ struct probe {
 	enum probe_kind kind;
 	const struct nic *from, *to; /* to NULL: everybody */
 	size_t ask, at;              /* in which question, and where */
-	size_t next;                 /* of the same question; 0: the last (no probe comes after itself) */
+	size_t next;                 /* of the same question; the last one's means nothing */
 	/* of the reply */
 	bool sent, reached;
 	const char *other, *error;
