@@ -13,12 +13,16 @@
 #include "config.h"
 #include "daemon/inforce.h"
 #include "daemon/loop.h"
+#include "daemon/node.h"
 
 static const char help_text[] =
-	"usage: closfoldd [-f FILE] [-v] [--accept-damaged-log]\n"
+	"usage: closfoldd [-f FILE] [-v] [--role ROLE] [--accept-damaged-log]\n"
 	"\n"
 	"  -f, --conf FILE          configuration (default " CLF_CONF_DEFAULT ")\n"
 	"  -v, --verbose            say more; twice: debug\n"
+	"      --role ROLE          controller (default): leases, fabric and log, beside slurmctld; node: what this "
+	"node\n"
+	"                           is, and probes, on each compute node\n"
 	"      --check              read configuration, policy and topology, and end\n"
 	"      --accept-damaged-log go on behind an audit log that was cut or changed\n"
 	"  -h, --help               this text\n"
@@ -29,19 +33,18 @@ static const char help_text[] =
 struct options {
 	const char *conf;
 	enum clf_log_level level;
-	bool accept_damage, check;
+	bool accept_damage, check, node;
 };
 
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = { { "conf", required_argument, NULL, 'f' },
-					       { "verbose", no_argument, NULL, 'v' },
-					       { "check", no_argument, NULL, 'c' },
-					       { "accept-damaged-log", no_argument, NULL, 'a' },
-					       { "help", no_argument, NULL, 'h' },
-					       { "version", no_argument, NULL, 'V' },
-					       { 0 } };
+	static const struct option longs[] = {
+		{ "conf", required_argument, NULL, 'f' }, { "verbose", no_argument, NULL, 'v' },
+		{ "check", no_argument, NULL, 'c' },      { "accept-damaged-log", no_argument, NULL, 'a' },
+		{ "role", required_argument, NULL, 'r' }, { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },    { 0 }
+	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "f:vh", longs, NULL)) != -1) {
@@ -58,6 +61,12 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'a':
 			o->accept_damage = true;
 			break;
+		case 'r':
+			o->node = !strcmp(optarg, "node");
+			if (o->node || !strcmp(optarg, "controller"))
+				break;
+			fprintf(stderr, "closfoldd: no role '%s': controller or node\n", optarg);
+			return 2;
 		case 'h':
 			fputs(help_text, stdout);
 			return 0;
@@ -68,6 +77,10 @@ static int parse(int argc, char **argv, struct options *o)
 			fputs("closfoldd: see --help\n", stderr);
 			return 2;
 		}
+	}
+	if (o->node && (o->check || o->accept_damage)) {
+		fputs("closfoldd: --check and --accept-damaged-log are the controller's\n", stderr);
+		return 2;
 	}
 	if (optind < argc) {
 		fprintf(stderr, "closfoldd: no argument is taken, '%s' was given\n", argv[optind]);
@@ -124,6 +137,19 @@ static int serve(const struct clf_conf *conf, const struct options *o)
 	return rc ? fail(&err) : 0;
 }
 
+/* Nothing comes from the environment: not the resolver's options either. */
+static int serve_node(const struct clf_conf *conf, const struct options *o)
+{
+	struct clf_log sink = clf_log_stderr(o->level);
+	struct clf_error err = { 0 };
+
+	clearenv();
+	if (!clf_node_run(conf, &sink, &err))
+		return 0;
+	fail(&err);
+	return err.code == CLF_E_INVALID ? 3 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .conf = CLF_CONF_DEFAULT, .level = CLF_LOG_INFO };
@@ -138,5 +164,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2), not a death */
 	if (clf_inforce_trusted(o.conf, &err) || clf_conf_load(o.conf, &conf, &err))
 		return fail(&err);
+	if (o.node)
+		return serve_node(conf, &o);
 	return o.check ? check_files(conf) : serve(conf, &o);
 }
