@@ -16,18 +16,30 @@ struct body {
 	json_t *v, *cluster, *lease, *job_id, *submit, *nodes, *nets, *not_after;
 };
 
+struct search {
+	const char *node;
+	bool found;
+};
+
 static int same_host(void *arg, const char *name, size_t len, struct clf_error *err)
 {
-	const char *node = arg;
+	struct search *s = arg;
 
-	return strlen(node) == len && !memcmp(node, name, len);
+	s->found |= strlen(s->node) == len && !memcmp(s->node, name, len);
+	return 0;
+}
+
+/* An expression that cannot be read holds nobody. */
+static bool holds(const char *nodes, const char *node)
+{
+	struct search s = { .node = node };
+
+	return !clf_hostlist_each(nodes, NODES_MAX, same_host, &s, NULL) && s.found;
 }
 
 static int about_us(const struct clf_lease_check *c, const struct body *b, struct clf_error *err)
 {
 	const char *nodes = json_string_value(b->nodes), *lease = json_string_value(b->lease);
-	struct clf_error why = { 0 };
-	int found;
 
 	if (json_integer_value(b->v) != 1)
 		return clf_fail(err, CLF_E_DENIED, "the lease is of another version than this node's closfold");
@@ -38,8 +50,7 @@ static int about_us(const struct clf_lease_check *c, const struct body *b, struc
 				(int64_t) json_integer_value(b->job_id), c->job_id);
 	if (json_integer_value(b->not_after) < c->now_ms)
 		return clf_fail(err, CLF_E_DENIED, "lease %.40s has expired: is this node's clock right?", lease);
-	found = clf_hostlist_each(nodes, NODES_MAX, same_host, (void *) c->node, &why);
-	if (found != 1)
+	if (!holds(nodes, c->node))
 		return clf_fail(err, CLF_E_DENIED, "lease %.40s is not for node '%s'", lease, c->node);
 	return 0;
 }
@@ -149,7 +160,7 @@ static int read_net(const struct clf_lease_check *c, const json_t *net, struct k
 
 	if (!fabric || !driver || key < 1 || key > UINT16_MAX)
 		return clf_fail(err, CLF_E_PARSE, "lease: a net is wrong");
-	if (nodes && clf_hostlist_each(nodes, NODES_MAX, same_host, (void *) c->node, NULL) != 1)
+	if (nodes && !holds(nodes, c->node))
 		return 0; /* this node is not on it */
 	if (!strcmp(driver, "opensm") && keys->n < sizeof keys->v / sizeof *keys->v)
 		keys->v[keys->n++] = (unsigned) key;

@@ -23,6 +23,7 @@
 
 /* Names of descriptors in epoll; peers' ids come after (listen_unix.c). */
 enum { FD_LISTENER, FD_SIGNAL, FD_TIMER, FD_WORK };
+#define AGENTS (UINT64_C(1) << 63)
 
 struct answer {
 	uint64_t peer, seq;
@@ -506,6 +507,7 @@ static void tick(struct loop *lo)
 
 	if (read(lo->timer, &ticks, sizeof ticks) < 0)
 		return;
+	clf_agents_tick(lo->st->agents, boot_ms());
 	clf_state_tick(lo->st);
 	check_files(lo);
 	if (boot_ms() - lo->ticked_ms >= RELEASE_MS) {
@@ -539,6 +541,15 @@ static int add(struct loop *lo, int fd, uint64_t id)
 	return epoll_ctl(lo->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
+/* A node's ports as it sees them itself. */
+static void report(void *arg, const char *node, const json_t *facts)
+{
+	struct clf_state *st = arg;
+
+	if (facts)
+		clf_fab_learn(&st->fab, node, facts);
+}
+
 static int set_up(struct loop *lo, struct clf_error *err)
 {
 	const struct itimerspec second = { .it_interval = { .tv_sec = 1 }, .it_value = { .tv_sec = 1 } };
@@ -559,6 +570,9 @@ static int set_up(struct loop *lo, struct clf_error *err)
 		return clf_fail(err, CLF_E_IO, "cannot set up the loop: %s", strerror(errno));
 	if (snprintf(path, sizeof path, "%s/closfoldd.sock", lo->st->conf->runtime_dir) >= (int) sizeof path)
 		return clf_fail(err, CLF_E_INVALID, "path of the socket is too long");
+	if (clf_agents_open(&lo->st->agents, lo->st->conf, lo->st->sink, lo->epoll, AGENTS, err))
+		return -1;
+	clf_agents_on_report(lo->st->agents, report, lo->st);
 	return clf_peers_open(&lo->peers, path, lo->st->slurm_uid, lo->epoll, err);
 }
 
@@ -568,6 +582,10 @@ static void turn(struct loop *lo)
 	int n = epoll_wait(lo->epoll, ev, 128, -1);
 
 	for (int i = 0; i < n; i++) {
+		if (ev[i].data.u64 & AGENTS) {
+			clf_agents_ready(lo->st->agents, ev[i].data.u64, ev[i].events);
+			continue;
+		}
 		switch (ev[i].data.u64) {
 		case FD_LISTENER:
 			clf_peers_accept(&lo->peers, lo->st->sink);
@@ -601,6 +619,8 @@ static void last_turn(struct loop *lo)
 
 static void tear_down(struct loop *lo)
 {
+	clf_agents_close(lo->st->agents);
+	lo->st->agents = NULL;
 	clf_peers_close(&lo->peers);
 	free(lo->answers);
 	free(lo->leases);

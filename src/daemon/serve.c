@@ -432,6 +432,8 @@ json_t *clf_serve_status(const struct clf_state *st, bool whole)
 				      (json_int_t) (in && in->topo ? clf_topo_nnodes(in->topo) : 0)));
 	json_object_set_new(j, "leases", json_pack("{s:I}", "open", (json_int_t) clf_store_nopen(st->store)));
 	json_object_set_new(j, "fabrics", clf_fab_status(&st->fab, &st->run));
+	if (st->agents)
+		json_object_set_new(j, "nodes", clf_agents_status(st->agents));
 	json_object_set_new(j, "reconcile",
 			    json_pack("{s:I,s:b,s:s,s:O*}", "last_ms", (json_int_t) st->reconcile.last_ms, "known",
 				      st->reconcile.ok, "error", st->reconcile.text, "result", st->reconcile.result));

@@ -43,11 +43,18 @@ static int run_record(void *arg, struct clf_record_facts *f, struct clf_error *e
 	return clf_state_record(arg, f, err);
 }
 
+static const json_t *run_facts(void *arg, const char *node)
+{
+	const struct clf_state *st = arg;
+
+	return st->agents ? clf_agents_facts(st->agents, node, NULL) : NULL;
+}
+
 static int run_eligible(void *arg, size_t fabric, const char *node, struct clf_error *why)
 {
 	struct clf_state *st = arg;
 
-	clf_fab_learn(&st->fab, node, st->run.facts ? st->run.facts(arg, node) : NULL);
+	clf_fab_learn(&st->fab, node, run_facts(arg, node));
 	return clf_known_eligible(&st->fab.known, st->fab.run[fabric].conf->name, node, why);
 }
 
@@ -243,6 +250,7 @@ int clf_state_open(struct clf_state *st, const struct clf_conf *conf, bool accep
 	st->run = (struct clf_run){ .clock = &clf_clock_system,
 				    .cluster = conf->cluster,
 				    .record = run_record,
+				    .facts = run_facts,
 				    .eligible = run_eligible,
 				    .arg = st };
 	if (find_slurm_user(st, err) || clf_store_open(conf->state_dir, &st->store, err) ||
@@ -370,7 +378,7 @@ void clf_state_take_inforce(struct clf_state *st, struct clf_inforce *n)
 	clf_inforce_destroy(st->inforce);
 	st->inforce = n;
 	for (size_t i = 0; i < n->nodes.n; i++)
-		clf_fab_learn(&st->fab, n->nodes.v[i], st->run.facts ? st->run.facts(st, n->nodes.v[i]) : NULL);
+		clf_fab_learn(&st->fab, n->nodes.v[i], run_facts(st, n->nodes.v[i]));
 	st->inforce_error[0] = '\0';
 	st->run.site = n->site;
 	st->run.nodes = &n->nodes;

@@ -10,6 +10,7 @@
 
 #include "audit/log.h"
 #include "audit/sign.h"
+#include "daemon/agents.h"
 #include "daemon/fabrics.h"
 #include "daemon/inforce.h"
 #include "engine/run.h"
@@ -26,6 +27,7 @@ struct clf_state {
 	struct clf_auditlog *log;
 	struct clf_run run;
 	struct clf_fab fab;
+	struct clf_agents *agents;   /* node daemons; NULL before the loop runs */
 	struct loop *loop;           /* of loop.c: where verdicts go */
 	struct clf_sign_key *key;    /* of leases */
 	struct clf_inforce *inforce; /* NULL = no policy in force */

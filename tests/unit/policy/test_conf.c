@@ -62,17 +62,19 @@ static void test_all(void)
 	CLF_CLEANUP(clf_conf_destroyp) struct clf_conf *c = NULL;
 	struct clf_error err = { 0 };
 
-	if (!ok(!clf_conf_load(write_conf("# all keys\r\ncluster=asha\n  policy =\t/p/x#y.json  # why\ntopology "
-					  "=\nstate_dir = /s\n"
-					  "runtime_dir = /r\nfabrics = /f\nslurm_query = /q\nslurm_conf = "
-					  "/etc/slurm.conf\nslurm_user = s_1\n"
-					  "on_error = accept\nsubmit_timeout_ms = 1\nstart_timeout_ms = "
-					  "600000\nstart_failures = 100\n"
-					  "reconcile_s = 86400\nlease_grace_s = 1\n"
-					  "listen = [::1]:7321\nmunge_socket = /m\ncontroller = "
-					  "ctl.site-1.in:65535\nnode_name = n1\nsysfs = /t\n"
-					  "lldp_socket = /l\nprobe_nics = eth0 eth1.5"),
-			       &c, &err),
+	if (!ok(!clf_conf_load(
+			write_conf(
+				"# all keys\r\ncluster=asha\n  policy =\t/p/x#y.json  # why\ntopology "
+				"=\nstate_dir = /s\n"
+				"runtime_dir = /r\nfabrics = /f\nslurm_query = /q\nslurm_conf = "
+				"/etc/slurm.conf\nslurm_user = s_1\n"
+				"on_error = accept\nsubmit_timeout_ms = 1\nstart_timeout_ms = "
+				"600000\nstart_failures = 100\n"
+				"reconcile_s = 86400\nlease_grace_s = 1\n"
+				"listen = [::1]:7321\nmunge_socket = /m\ncontroller = "
+				"ctl.site-1.in:65535\nnode_name = n1\nsysfs = /t\n"
+				"lldp_socket = /l\nprobe_nics = eth0 eth1.5\nnode_check = /n\nlease_public_key = /k"),
+			&c, &err),
 		"a file with every key loads: %d %s", err.line, err.text))
 		return;
 	is_str(c->cluster, "asha", "cluster");
@@ -81,6 +83,9 @@ static void test_all(void)
 	is_str(c->state_dir, "/s", "state_dir");
 	is_str(c->runtime_dir, "/r", "runtime_dir");
 	is_str(c->slurm_query, "/q", "slurm_query");
+	is_str(c->fabrics, "/f", "fabrics");
+	is_str(c->node_check, "/n", "node_check");
+	is_str(c->lease_key, "/k", "lease_public_key");
 	is_str(c->slurm_conf, "/etc/slurm.conf", "slurm_conf");
 	is_str(c->slurm_user, "s_1", "slurm_user");
 	ok(!c->reject_on_error, "on_error");
@@ -131,7 +136,7 @@ static void test_example(void)
 		at = found ? found + 1 : at;
 		man_at = doc ? doc + 1 : man_at;
 	}
-	ok(n == 22, "all keys of struct clf_conf");
+	ok(n == 24, "all keys of struct clf_conf");
 	for (const char *p = example; (p = strstr(p, "\n#")); p++)
 		if (p[2] != ' ' && p[2] != '\n')
 			n--;
