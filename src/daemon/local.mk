@@ -9,6 +9,7 @@ libclf_daemon_la_SOURCES = \
 	src/daemon/fabrics.c src/daemon/fabrics.h \
 	src/daemon/inforce.c src/daemon/inforce.h \
 	src/daemon/known.c src/daemon/known.h \
+	src/daemon/last_rungs.c src/daemon/last_rungs.h \
 	src/daemon/lease_check.c src/daemon/lease_check.h \
 	src/daemon/listen_unix.c src/daemon/listen_unix.h \
 	src/daemon/loop.c src/daemon/loop.h \

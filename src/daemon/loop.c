@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
+#include "daemon/last_rungs.h"
 #include "daemon/listen_unix.h"
 #include "daemon/serve.h"
 #include "daemon/worker.h"
@@ -573,6 +574,8 @@ static int set_up(struct loop *lo, struct clf_error *err)
 	if (clf_agents_open(&lo->st->agents, lo->st->conf, lo->st->sink, lo->epoll, AGENTS, err))
 		return -1;
 	clf_agents_on_report(lo->st->agents, report, lo->st);
+	if (*lo->st->conf->listen)
+		lo->st->run.verify_nodes = clf_last_rungs;
 	return clf_peers_open(&lo->peers, path, lo->st->slurm_uid, lo->epoll, err);
 }
 
