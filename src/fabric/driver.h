@@ -123,5 +123,6 @@ const struct clf_driver *clf_driver_find(const char *name);
 const char *clf_driver_names(void);
 
 extern const struct clf_driver clf_drv_null;
+extern const struct clf_driver clf_drv_ovsdb;
 
 #endif
