@@ -99,9 +99,11 @@ int clf_fab_open(struct clf_fab *f, const struct clf_conf *conf, const struct cl
 	f->one = calloc(f->set->n, sizeof *f->one);
 	if (!f->run || !f->one)
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	for (; f->n < f->set->n; f->n++)
+	for (; f->n < f->set->n; f->n++) {
 		if (open_one(f, f->n, err))
 			return -1;
+		f->one[f->n].repair = true; /* whatever was left behind is put right once */
+	}
 	return 0;
 }
 

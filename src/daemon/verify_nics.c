@@ -25,6 +25,22 @@ static bool usable(const json_t *nic)
 	return json_is_true(json_object_get(nic, "link")) && json_is_string(json_object_get(nic, "mac"));
 }
 
+/* The interface that the configuration names. */
+static const json_t *named(const json_t *facts, const char *name)
+{
+	const json_t *list = json_object_get(facts, "net"), *nic;
+	size_t i;
+
+	json_array_foreach((json_t *) list, i, nic)
+	{
+		const char *is = json_string_value(json_object_get(nic, "name"));
+
+		if (is && !strcmp(is, name))
+			return usable(nic) ? nic : NULL;
+	}
+	return NULL;
+}
+
 /* The one interface that is on this port; NULL: none, or more than one. */
 static const json_t *match(const json_t *facts, const char *port, bool only_port)
 {
@@ -80,9 +96,10 @@ int clf_verify_nics_add(struct clf_verify_nics *l, const struct clf_driver *driv
 		return -1;
 	for (size_t i = 0; i < ports.n; i++) {
 		const char *slash = strchr(ports.v[i], '/');
-		const json_t *nic = slash ? match(facts, slash + 1, ports.n == 1) : NULL;
+		const char *name = driver->nic ? driver->nic(self, ports.v[i]) : NULL;
+		const json_t *nic = name ? named(facts, name) : slash ? match(facts, slash + 1, ports.n == 1) : NULL;
 
-		if (nic && add(l, node, nic, ports.v[i], (size_t) (slash - ports.v[i]), err))
+		if (nic && slash && add(l, node, nic, ports.v[i], (size_t) (slash - ports.v[i]), err))
 			return -1;
 		if (!nic)
 			(void) !clf_buf_printf(&none, NULL, "%s%s", none.len ? ", " : "", ports.v[i]);

@@ -353,7 +353,8 @@ static int repair(struct clf_run *r, const struct clf_lease *l, const char *why,
 	char text[200];
 
 	snprintf(text, sizeof text, "lease %s of job %u has no job behind it (%s)", l->id, l->job_id, why);
-	if (strcmp(why, "release-unfinished") != 0 &&
+	/* once it is in release the finding has been made */
+	if (l->state != CLF_LEASE_RELEASING &&
 	    clf_run_record(r, l, CLF_EV_FINDING, false, why, text, clf_run_lease_detail(l), "finding.orphan-lease",
 			   err))
 		return -1;

@@ -109,13 +109,38 @@ static json_t *shortened(const json_t *fabrics)
 	return CLF_STEAL(list);
 }
 
+/* Canonical bytes know whole numbers only: a fraction goes in as text. A copy; NULL when memory ends. */
+static json_t *recordable(const json_t *j)
+{
+	json_auto_t *copy = NULL;
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_is_real(j))
+		return json_sprintf("%.3f", json_real_value(j));
+	if (json_is_array(j)) {
+		copy = json_array();
+		json_array_foreach(j, i, v) if (json_array_append_new(copy, recordable(v))) return NULL;
+		return CLF_STEAL(copy);
+	}
+	if (json_is_object(j)) {
+		copy = json_object();
+		json_object_foreach((json_t *) j, key,
+				    v) if (json_object_set_new(copy, key, recordable(v))) return NULL;
+		return CLF_STEAL(copy);
+	}
+	return json_deep_copy(j);
+}
+
 json_t *clf_run_evidence(const struct clf_lease *l, const json_t *fabrics, const json_t *nodes)
 {
-	json_auto_t *j = json_pack("{s:s,s:O*,s:O*}", "lease", l->id, "fabrics", fabrics, "nodes", nodes);
+	json_auto_t *j = json_pack("{s:s}", "lease", l->id);
 
-	if (!j)
+	if (!j || (fabrics && json_object_set_new(j, "fabrics", recordable(fabrics))) ||
+	    (nodes && json_object_set_new(j, "nodes", recordable(nodes))))
 		return NULL;
-	if (too_long(j) && fabrics && json_object_set_new(j, "fabrics", shortened(fabrics)))
+	if (too_long(j) && fabrics && json_object_set_new(j, "fabrics", shortened(json_object_get(j, "fabrics"))))
 		return NULL;
 	if (too_long(j) && json_object_set_new(j, "nodes", json_pack("{s:b}", "detail_left_out", true)))
 		return NULL;

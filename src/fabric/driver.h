@@ -22,7 +22,7 @@
  * CLOSE, again and again until it is verified; where the device cannot be reached the driver writes the rest state
  * there as soon as it can.
  *
- * Threads: one thread a fabric calls everything but ports() and attest(), which the daemon's loop may call at the same
+ * Threads: one thread a fabric calls everything but ports(), nic() and attest(), which the daemon's loop may call at the same
  * time: they read what open() made and nothing that changes.
  * To add one: drv_<name>.c, a line in registry.c, docs/drivers/<name>.md, tests/unit/fabric, tests/fabric/<name>.
  * Memory: nets and strings are borrowed for the call; task->report.detail is owned by the caller (clf_net_task_done).
@@ -92,6 +92,9 @@ struct clf_driver {
 	 * or NULL when it never sent one. None, or an ineligible node: CLF_E_NOTFOUND / CLF_E_DENIED with the reason
 	 * and what to do. */
 	int (*ports)(void *self, const char *node, const json_t *facts, struct clf_strv *out, struct clf_error *err);
+
+	/* The NIC of a node that is on a port, by the configuration; NULL: not known. Optional. */
+	const char *(*nic)(void *self, const char *port);
 
 	/* Make `want` so and answer each task. 0: every task has its answer. -1: nothing could be tried (memory). */
 	int (*sync)(void *self, const struct clf_want *want, struct clf_net_task *tasks, size_t n, int timeout_ms,

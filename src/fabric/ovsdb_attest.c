@@ -52,6 +52,14 @@ int clf_ovsdb_ports(void *self, const char *node, const json_t *facts, struct cl
 	return rc ? -1 : 0;
 }
 
+const char *clf_ovsdb_nic(void *self, const char *port)
+{
+	const struct clf_ovsdb_drv *d = self;
+	uint32_t i;
+
+	return clf_strmap_find(&d->conf.by_name, port, &i) ? d->conf.port[i].nic : NULL;
+}
+
 /* attestation */
 
 struct claim {

@@ -56,6 +56,7 @@ int clf_ovsdb_audit(void *self, const struct clf_want *want, int timeout_ms, jso
 int clf_ovsdb_check(void *self, const struct clf_want *want, int timeout_ms, json_t **findings, struct clf_error *err);
 int clf_ovsdb_read_ports(void *self, const struct clf_want *want, int timeout_ms, json_t **out, struct clf_error *err);
 int clf_ovsdb_plan(void *self, const struct clf_want *want, int timeout_ms, json_t **out, struct clf_error *err);
+const char *clf_ovsdb_nic(void *self, const char *port);
 enum clf_attest clf_ovsdb_attest(void *self, const struct clf_net *net, const char *node, const json_t *facts,
 				 char *text, size_t size);
 int clf_ovsdb_ports(void *self, const char *node, const json_t *facts, struct clf_strv *out, struct clf_error *err);

@@ -62,6 +62,7 @@ cleanup() {
 	[ -n "$DIR" ] || exit "$s"
 	[ "$TAP_BAD" -eq 0 ] && [ "$s" -eq 0 ] || { echo "# logs of closfold:"; grep -h closfold "$DIR/log/slurmctld.log" | tail -n 15 | sed 's/^/# /'; }
 	cluster_down "$DIR"
+	${END_HOOK:-true} "$DIR"
 	if [ -n "${CLF_KEEP:-}" ]; then echo "# kept: $DIR"; else rm -rf "$DIR"; fi
 	exit "$s"
 }
@@ -72,6 +73,7 @@ begin() { # NODES
 	mkdir "$DIR/out" && chmod 1777 "$DIR/out"
 	cd "$DIR/out" || exit 1
 	export CLUSTER_POLICY=${CLUSTER_POLICY:-$SRC/tests/slurm/policy.json}
+	${BEGIN_HOOK:-true} "$DIR" || exit 1
 	cluster_up "$DIR" "$NODES" || { ok 1 "cluster starts"; finish; exit 1; }
 	in_force 1 || { ok 1 "policy in force"; finish; exit 1; }
 }

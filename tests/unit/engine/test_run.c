@@ -50,9 +50,12 @@ static void pump(struct clf_run *r)
 
 	while (clf_run_take(r, 0, &t)) {
 		struct clf_net net = { 0 };
-		struct clf_net_task a = { .op = t.op,
-					  .net = &net,
-					  .report = { .programmed = true, .word = "verified", .text = "done" } };
+		json_auto_t *detail = json_pack("{s:f,s:[f,s]}", "ms", 1.25, "list", 0.5, "x");
+		struct clf_net_task a = {
+			.op = t.op,
+			.net = &net,
+			.report = { .programmed = true, .word = "verified", .text = "done", .detail = detail }
+		};
 		struct clf_error err = { 0 };
 		const struct clf_lease *l = clf_store_find(fake.store, t.lease);
 
@@ -104,12 +107,24 @@ static struct clf_run_result verdict_on(const char *lease, enum clf_net_op op)
 static int events[200], nevents;
 static bool log_full;
 
+static bool whole_numbers(const json_t *j)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+	bool good = !json_is_real(j);
+
+	json_array_foreach(j, i, v) good &= whole_numbers(v);
+	json_object_foreach((json_t *) j, key, v) good &= whole_numbers(v);
+	return good;
+}
+
 static int fake_record(void *arg, struct clf_record_facts *f, struct clf_error *err)
 {
 	if (log_full)
 		return clf_fail(err, CLF_E_IO, "no room");
 	events[nevents++ % 200] = f->event;
-	return 0;
+	return whole_numbers(f->detail) ? 0 : clf_fail(err, CLF_E_INVALID, "a fraction in a record");
 }
 static int64_t fixed_ms(void *arg)
 {
