@@ -96,7 +96,9 @@ clean; nodes_idle
 j=$(held_job "$DIR/out/ks" 2 -w 'n[1-2]')
 runs "$j" 20 ks
 k=$(tag n1)
-sleep 7 # what slurmctld has not saved is lost with it: that the job runs must be on its disk
+# what slurmctld has not saved is lost with it: that the job runs must be on its disk, and a submission makes it save
+h=$(submit -A lab -H --wrap true)
+sleep 7
 cluster_ctld_stop "$DIR" KILL
 cluster_ctld_start "$DIR"
 sleep 2
