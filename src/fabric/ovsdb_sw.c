@@ -24,9 +24,9 @@ static void hang_up(struct clf_ovsdb_sw *sw)
 	sw->db = NULL;
 }
 
-static double since_ms(int64_t began_us)
+static int64_t since_us(int64_t began_us)
 {
-	return (double) (clf_clock_system.boot_us(NULL) - began_us) / 1000.0;
+	return clf_clock_system.boot_us(NULL) - began_us;
 }
 
 /* reading */
@@ -76,7 +76,8 @@ int clf_ovsdb_sw_read(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_e
 	pthread_mutex_lock(&sw->mutex);
 	rc = read_image(sw, deadline_us, err);
 	sw->next_cfg = 0;
-	sw->ms.read = since_ms(began);
+	sw->took_us.read = since_us(began);
+	sw->took_us.write = sw->took_us.confirm = 0;
 	pthread_mutex_unlock(&sw->mutex);
 	return named(sw, rc, err);
 }
@@ -187,7 +188,7 @@ int clf_ovsdb_sw_write(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *aim,
 	rc = write_aims(sw, aim, bump, deadline_us, err);
 	if (sw->db && clf_ovsdb_broken(sw->db))
 		hang_up(sw);
-	sw->ms.write = since_ms(began);
+	sw->took_us.write = since_us(began);
 	pthread_mutex_unlock(&sw->mutex);
 	return named(sw, rc, err);
 }
@@ -213,7 +214,7 @@ int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct cl
 	rc = confirm(sw, deadline_us, err);
 	if (sw->db && clf_ovsdb_broken(sw->db))
 		hang_up(sw);
-	sw->ms.confirm = since_ms(began);
+	sw->took_us.confirm = since_us(began);
 	pthread_mutex_unlock(&sw->mutex);
 	return named(sw, rc, err);
 }

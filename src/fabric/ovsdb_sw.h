@@ -28,8 +28,8 @@ struct clf_ovsdb_sw {
 	bool seen;        /* now is of this sync */
 	int64_t next_cfg; /* of the last write; 0: none in this sync */
 	struct {
-		double read, write, confirm;
-	} ms;
+		int64_t read, write, confirm;
+	} took_us;
 };
 void clf_ovsdb_sw_init(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_switch *conf,
 		       const struct clf_ovsdb_port *ports);

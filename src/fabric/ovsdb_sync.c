@@ -393,13 +393,15 @@ static const char *word_of(enum clf_code code)
 	}
 }
 
+/* Whole numbers only: a record takes no others. */
 static json_t *switch_json(const struct run *r, uint32_t sw)
 {
 	const struct clf_ovsdb_sw *s = &r->d->sw[sw];
 
-	return json_pack("{s:I,s:I,s:f,s:f,s:f,s:s*}", "next_cfg", (json_int_t) s->next_cfg, "cur_cfg",
-			 (json_int_t) s->now.cur_cfg, "read_ms", s->ms.read, "write_ms", s->ms.write, "confirm_ms",
-			 s->ms.confirm, "error", r->error[sw].code ? r->error[sw].text : NULL);
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:s*}", "next_cfg", (json_int_t) s->next_cfg, "cur_cfg",
+			 (json_int_t) s->now.cur_cfg, "read_us", (json_int_t) s->took_us.read, "write_us",
+			 (json_int_t) s->took_us.write, "confirm_us", (json_int_t) s->took_us.confirm, "error",
+			 r->error[sw].code ? r->error[sw].text : NULL);
 }
 
 static json_t *port_json(const struct run *r, uint32_t port)
