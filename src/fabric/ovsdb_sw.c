@@ -64,7 +64,7 @@ static int read_image(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_e
 static int named(const struct clf_ovsdb_sw *sw, int rc, struct clf_error *err)
 {
 	if (rc && err)
-		clf_error_prefix(err, "switch '%s': ", sw->conf->name);
+		clf_error_prefix(err, "switch '%s'", sw->conf->name);
 	return rc;
 }
 
@@ -215,6 +215,16 @@ int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct cl
 	if (sw->db && clf_ovsdb_broken(sw->db))
 		hang_up(sw);
 	sw->took_us.confirm = since_us(began);
+	pthread_mutex_unlock(&sw->mutex);
+	return named(sw, rc, err);
+}
+
+int clf_ovsdb_sw_again(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&sw->mutex);
+	rc = read_image(sw, deadline_us, err);
 	pthread_mutex_unlock(&sw->mutex);
 	return named(sw, rc, err);
 }

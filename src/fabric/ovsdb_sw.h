@@ -47,6 +47,9 @@ CLF_MUST_USE int clf_ovsdb_sw_write(struct clf_ovsdb_sw *sw, const struct clf_ov
 /* Until vswitchd has applied what was written, and all that was written before; then reads again. */
 CLF_MUST_USE int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err);
 
+/* Read once more, as part of the same work. */
+CLF_MUST_USE int clf_ovsdb_sw_again(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err);
+
 /* Answer the keepalive of an idle connection, unless somebody is at work on it. */
 void clf_ovsdb_sw_pump(struct clf_ovsdb_sw *sw);
 

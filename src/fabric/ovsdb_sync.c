@@ -7,9 +7,12 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "fabric/ovsdb_drv.h"
+
+#define LINK_SETTLE_US 1500000
 
 enum undo { UNDO_NONE, UNDO_WRITTEN, UNDO_FAILED };
 
@@ -202,6 +205,34 @@ static int write_switch(struct run *r, uint32_t sw, struct clf_error *err)
 	return clf_ovsdb_sw_write(&r->d->sw[sw], aim_switch(r, sw), bump, r->work_by, err);
 }
 
+static bool links_missing(const struct run *r, uint32_t sw)
+{
+	const struct clf_ovsdb_switch *c = &r->d->conf.sw[sw];
+
+	for (uint32_t i = c->first; i < c->first + c->n; i++) {
+		const struct clf_ovsdb_row *row = r->task[i] && r->goals.net[i] ? clf_ovsdb_row_of(r->d, i) : NULL;
+
+		if (row && !*row->error && row->ofport >= 0 && !row->link_up)
+			return true;
+	}
+	return false;
+}
+
+/* link_state is written by another pass of ovs-vswitchd than cur_cfg, and is empty or old for a moment after a start.
+ */
+static int wait_for_links(struct run *r, uint32_t sw, struct clf_error *err)
+{
+	const struct timespec nap = { 0, 50000000 };
+	int64_t until = clf_clock_system.boot_us(NULL) + LINK_SETTLE_US;
+
+	while (links_missing(r, sw) && clf_clock_system.boot_us(NULL) < (until < r->work_by ? until : r->work_by)) {
+		nanosleep(&nap, NULL);
+		if (clf_ovsdb_sw_again(&r->d->sw[sw], r->work_by, err))
+			return -1;
+	}
+	return 0;
+}
+
 static void work_on_switch(void *arg, uint32_t sw)
 {
 	struct run *r = arg;
@@ -209,7 +240,8 @@ static void work_on_switch(void *arg, uint32_t sw)
 	if (r->error[sw].code || write_switch(r, sw, &r->error[sw]))
 		return;
 	if (r->any_open || r->d->sw[sw].next_cfg)
-		(void) !clf_ovsdb_sw_confirm(&r->d->sw[sw], r->work_by, &r->error[sw]);
+		(void) !(clf_ovsdb_sw_confirm(&r->d->sw[sw], r->work_by, &r->error[sw]) ||
+			 wait_for_links(r, sw, &r->error[sw]));
 }
 
 /* judging */

@@ -119,6 +119,19 @@ static CURLcode set_options(CURL *curl, const struct clf_stream_conf *c, const c
 	return rc;
 }
 
+static int not_connected(const struct clf_stream *s, CURLcode rc, const char *said, struct clf_error *err)
+{
+	long os = 0;
+
+	/* of a unix socket curl would tell a host and a port */
+	if (!strncmp(s->remote, "unix:", 5) && !curl_easy_getinfo(s->curl, CURLINFO_OS_ERRNO, &os) && os)
+		said = strerror((int) os);
+	else if (!*said)
+		said = curl_easy_strerror(rc);
+	return clf_fail(err, rc == CURLE_OPERATION_TIMEDOUT ? CLF_E_TIMEOUT : CLF_E_REMOTE,
+			"cannot connect to %s: %s; is ovsdb-server running there", s->remote, said);
+}
+
 static int connect_now(struct clf_stream *s, const struct clf_stream_conf *c, const char *url, int64_t deadline_us,
 		       struct clf_error *err)
 {
@@ -140,11 +153,7 @@ static int connect_now(struct clf_stream *s, const struct clf_stream_conf *c, co
 		rc = curl_easy_getinfo(s->curl, CURLINFO_ACTIVESOCKET, &s->fd);
 	if (!rc && s->fd == CURL_SOCKET_BAD)
 		rc = CURLE_COULDNT_CONNECT;
-	if (rc)
-		return clf_fail(err, rc == CURLE_OPERATION_TIMEDOUT ? CLF_E_TIMEOUT : CLF_E_REMOTE,
-				"cannot connect to %s: %s; is ovsdb-server running there", s->remote,
-				*said ? said : curl_easy_strerror(rc));
-	return 0;
+	return rc ? not_connected(s, rc, said, err) : 0;
 }
 
 int clf_stream_open(const struct clf_stream_conf *conf, int64_t deadline_us, struct clf_stream **out,

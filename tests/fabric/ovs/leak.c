@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* leak.c - does a frame get through after the driver said "verified"?
  *
- *   leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE
+ *   leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE [BEFORE]
  *
  * Datagrams flow from A to B all the time, each with the time it was sent. OPEN and CLOSE are commands for `drive` that
- * join and part A and B ("open j 100 leaf1/swp1 ..."); after each comes "sync". Prints a line a round; exit 1 when a
+ * join and part A and B ("open j 100 leaf1/swp1 ..."); after each comes "sync". BEFORE is sent once. Prints a line a round; exit 1 when a
  * datagram sent after a verified CLOSE arrived, 2 when the test proves nothing (no traffic, sync failed). */
 #include <netinet/in.h>
 #include <pthread.h>
@@ -146,12 +146,14 @@ int main(int argc, char **argv)
 	bool good = true;
 	pid_t pid;
 
-	if (argc != 10)
-		errx(2, "usage: leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE");
+	if (argc != 10 && argc != 11)
+		errx(2, "usage: leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE [BEFORE]");
 	rx = calloc(RX_MAX, sizeof *rx);
 	if (!rx)
 		err(2, "memory");
 	pid = start_drive(argv + 1); /* in our own namespace, before the others are entered */
+	if (argc == 11)
+		fprintf(to, "%s\n", argv[10]);
 	open_sockets(argv + 4);
 	pthread_create(&a, NULL, sender, NULL);
 	pthread_create(&b, NULL, receiver, NULL);
