@@ -11,4 +11,4 @@ tests_fabric_ovs_lldp_SOURCES = tests/fabric/ovs/lldp.c tests/fabric/ovs/netns.h
 EXTRA_DIST += tests/fabric/ovs/lib.sh tests/fabric/ovs/test.sh \
 	tests/fabric/ovs/t0301-open-close.t tests/fabric/ovs/t0302-hopping.t tests/fabric/ovs/t0303-faults.t \
 	tests/fabric/ovs/t0304-conflicts.t tests/fabric/ovs/t0305-tcp-tls.t tests/fabric/ovs/t0306-lldp.t \
-	tests/fabric/ovs/t0307-leak.t tests/fabric/ovs/t0308-check.t
+	tests/fabric/ovs/t0307-leak.t tests/fabric/ovs/t0308-check.t tests/fabric/ovs/t0309-rest.t
