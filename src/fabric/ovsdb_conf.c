@@ -192,9 +192,13 @@ static int read_port(struct loader *l, struct clf_ovsdb_switch *sw, json_t *obj,
 
 /* switches */
 
+/* An address, not a name that begins like one. */
 static bool is_loopback(const char *hostport)
 {
-	return !strncmp(hostport, "127.", 4) || !strncmp(hostport, "[::1]:", 6) || !strncmp(hostport, "localhost:", 10);
+	size_t n = strspn(hostport, "0123456789.");
+
+	return (!strncmp(hostport, "127.", 4) && hostport[n] == ':') || !strncmp(hostport, "[::1]:", 6) ||
+	       !strncmp(hostport, "localhost:", 10);
 }
 
 static bool has_port(const char *hostport)
@@ -337,8 +341,8 @@ static int read_age(const struct loader *l, const json_t *j, struct clf_error *e
 {
 	if (!j)
 		return 0;
-	if (json_integer_value(j) < 1 || json_integer_value(j) > 3600)
-		return bad(l, "lldp_max_age_s", err, "%s", "'lldp_max_age_s' must be from 1 to 3600");
+	if (json_integer_value(j) < 1 || json_integer_value(j) > 86400)
+		return bad(l, "lldp_max_age_s", err, "%s", "'lldp_max_age_s' must be from 1 to 86400");
 	l->conf->lldp_max_age_s = (uint32_t) json_integer_value(j);
 	return 0;
 }

@@ -223,9 +223,10 @@ static bool links_missing(const struct run *r, uint32_t sw)
 static int wait_for_links(struct run *r, uint32_t sw, struct clf_error *err)
 {
 	const struct timespec nap = { 0, 50000000 };
-	int64_t until = clf_clock_system.boot_us(NULL) + LINK_SETTLE_US;
+	int64_t now = clf_clock_system.boot_us(NULL), half = (r->work_by - now) / 2;
+	int64_t until = now + (half < LINK_SETTLE_US ? half : LINK_SETTLE_US);
 
-	while (links_missing(r, sw) && clf_clock_system.boot_us(NULL) < (until < r->work_by ? until : r->work_by)) {
+	while (links_missing(r, sw) && clf_clock_system.boot_us(NULL) < until) {
 		nanosleep(&nap, NULL);
 		if (clf_ovsdb_sw_again(&r->d->sw[sw], r->work_by, err))
 			return -1;

@@ -9,6 +9,7 @@ id _lldpd >/dev/null 2>&1 || require fabric "no user _lldpd"
 begin
 # lldpd does not start twice on one control socket, but wants its own directory to change root into
 mkdir -p /run/lldpd
+chmod 711 "$work" # lldpd and lldpcli give up root
 ns=$(ovs_ns "$D" n1)
 ip netns exec "$ns" lldpd -d -u "$work/lldpd.sock" -O "$work/none" -I eth0 >"$work/lldpd.log" 2>&1 &
 echo $! >"$work/lldpd.pid"
