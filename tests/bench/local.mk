@@ -17,7 +17,7 @@ tests_bench_bench_topo_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_bench_bench_topo_LDADD = libclf_topo.la libclf_base.la $(JANSSON_LIBS)
 
 # Needs root and a slurmctld, so it is run by hand.
-EXTRA_DIST += tests/bench/bench_slurm.sh
+EXTRA_DIST += tests/bench/bench_slurm.sh tests/bench/bench_ovs.sh
 
 # Dumps for bench_topo: a generated one of about 2,300 adapters, and the real director dump where it lies beside the tree.
 bench: $(BENCHES)
