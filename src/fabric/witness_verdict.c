@@ -110,20 +110,26 @@ static void judge_positive(struct verdict *v, struct probe *x)
 	v->positive_failed++;
 }
 
+static bool failed(const struct probe *x)
+{
+	return x->kind <= PROBE_LEAVES && (x->sent || x->error) && !x->reached;
+}
+
+/* One that its own node explains is said rather than another's that suffers from it. */
 static void say_positive(struct verdict *v)
 {
-	for (size_t i = 0; i < v->p->nprobes && v->positive_failed; i++) {
-		const struct probe *x = &v->p->probes[i];
+	const struct probe *worst = NULL;
 
-		if (x->kind > PROBE_LEAVES || (!x->sent && !x->error) || x->reached)
-			continue;
+	for (size_t i = 0; i < v->p->nprobes && !(worst && worst->error); i++)
+		if (failed(&v->p->probes[i]) && (!worst || v->p->probes[i].error))
+			worst = &v->p->probes[i];
+	if (worst)
 		clf_fail(&v->first, CLF_E_CONFLICT,
 			 "node '%.60s' (%.15s on %.30s) does not reach node '%.60s' (%.15s on %.30s): %.90s (%zu of "
 			 "%zu probes failed)",
-			 x->from->node, x->from->nic, x->from->leaf, x->to->node, x->to->nic, x->to->leaf,
-			 x->error ? x->error : likely(v, x), v->positive_failed, v->positive_done);
-		return;
-	}
+			 worst->from->node, worst->from->nic, worst->from->leaf, worst->to->node, worst->to->nic,
+			 worst->to->leaf, worst->error ? worst->error : likely(v, worst), v->positive_failed,
+			 v->positive_done);
 }
 
 /* ---- negative */
