@@ -15,3 +15,7 @@ check_PROGRAMS += tests/unit/daemon/test_helper
 tests_unit_daemon_test_helper_SOURCES = tests/unit/daemon/test_helper.c
 tests_unit_daemon_test_helper_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
 tests_unit_daemon_test_helper_LDADD = libclf_tap.la $(libclf_node_link)
+check_PROGRAMS += tests/unit/daemon/test_verify
+tests_unit_daemon_test_verify_SOURCES = tests/unit/daemon/test_verify.c
+tests_unit_daemon_test_verify_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_daemon_test_verify_LDADD = libclf_tap.la $(libclf_node_link)
