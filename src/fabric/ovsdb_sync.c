@@ -25,10 +25,10 @@ struct run {
 	struct clf_ovsdb_goals goals;     /* ports of an OPEN that failed are taken out */
 	bool *task;                       /* per port: of a task */
 	bool *undo_port;                  /* per port: of an OPEN that failed */
-	bool any_open;                    /* so every switch must prove what its ports carry */
 	struct clf_ovsdb_aim *aim;        /* per port */
 	json_t **before;                  /* per port of a task */
 	/* per switch */
+	bool *unread; /* switches that could not even be read */
 	struct clf_error *error;
 	enum undo *undo;
 	struct clf_error *undo_error;
@@ -89,14 +89,16 @@ static int known_ports(const struct run *r, const struct clf_net *net, struct cl
 	return 0;
 }
 
-/* Switches whose answer the task needs: its own, of an OPEN all. */
+/* Switches whose answer the task needs: its own, applied; of an OPEN what the others have, too. That another one
+ * applies late what it was told before cannot bring this key to a port: it is given only when every switch has
+ * confirmed that none carries it. So a switch that hangs keeps off the jobs on it, and not those on all others. */
 static int switches_answer(const struct run *r, const struct clf_net_task *t, struct clf_error *err)
 {
 	for (uint32_t i = 0; i < r->d->conf.nsw; i++)
 		if (r->error[i].code && has_port_on(r, t->net, i))
 			return clf_fail(err, r->error[i].code, "%s", r->error[i].text);
 	for (uint32_t i = 0; t->op == CLF_NET_OPEN && i < r->d->conf.nsw; i++)
-		if (r->error[i].code)
+		if (r->unread[i])
 			return clf_fail(err, r->error[i].code,
 					"%s; so nobody can tell that none of its ports has vlan %u", r->error[i].text,
 					t->net->key);
@@ -240,7 +242,7 @@ static void work_on_switch(void *arg, uint32_t sw)
 
 	if (r->error[sw].code || write_switch(r, sw, &r->error[sw]))
 		return;
-	if (r->any_open || r->d->sw[sw].next_cfg)
+	if (r->d->sw[sw].next_cfg)
 		(void) !(clf_ovsdb_sw_confirm(&r->d->sw[sw], r->work_by, &r->error[sw]) ||
 			 wait_for_links(r, sw, &r->error[sw]));
 }
@@ -504,7 +506,6 @@ static void note_task(struct run *r, struct clf_net_task *t, struct clf_error *e
 
 	t->error = (struct clf_error){ 0 };
 	t->report = (struct clf_fabric_report){ 0 };
-	r->any_open = r->any_open || t->op == CLF_NET_OPEN;
 	for (size_t i = 0; i < t->net->ports.n; i++)
 		if (find_port(r, t->net->ports.v[i], &port))
 			r->task[port] = true;
@@ -531,9 +532,10 @@ static int run_init(struct run *r, struct clf_error *err)
 	r->aim = calloc(ports, sizeof *r->aim);
 	r->before = calloc(ports, sizeof(json_t *));
 	r->error = calloc(switches, sizeof *r->error);
+	r->unread = calloc(switches, sizeof *r->unread);
 	r->undo = calloc(switches, sizeof *r->undo);
 	r->undo_error = calloc(switches, sizeof *r->undo_error);
-	if (!r->task || !r->undo_port || !r->aim || !r->before || !r->error || !r->undo || !r->undo_error)
+	if (!r->task || !r->undo_port || !r->aim || !r->before || !r->error || !r->unread || !r->undo || !r->undo_error)
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	if (clf_ovsdb_goals_init(r->d, r->want, &r->goals, err))
 		return -1;
@@ -552,6 +554,7 @@ static void run_done(struct run *r)
 	free(r->aim);
 	free(r->before);
 	free(r->error);
+	free(r->unread);
 	free(r->undo);
 	free(r->undo_error);
 }
@@ -559,6 +562,8 @@ static void run_done(struct run *r)
 static void run_all(struct run *r)
 {
 	clf_ovsdb_read_all(r->d, r->read_by, r->error);
+	for (uint32_t i = 0; i < r->d->conf.nsw; i++)
+		r->unread[i] = r->error[i].code != CLF_OK;
 	keep_before(r);
 	refuse_early(r);
 	clf_ovsdb_each(r->d, work_on_switch, r);
