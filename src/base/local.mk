@@ -7,6 +7,7 @@ libclf_base_la_SOURCES = \
 	src/base/buf.c src/base/buf.h \
 	src/base/cleanup.h \
 	src/base/clock.c src/base/clock.h \
+	src/base/coproc.c src/base/coproc.h \
 	src/base/err.c src/base/err.h src/base/finding.h \
 	src/base/hostlist.c src/base/hostlist.h \
 	src/base/json.c src/base/json.h \
@@ -14,6 +15,7 @@ libclf_base_la_SOURCES = \
 	src/base/log.c src/base/log.h \
 	src/base/path.c src/base/path.h \
 	src/base/proc.c src/base/proc.h \
+	src/base/sha256.c src/base/sha256.h \
 	src/base/strmap.c src/base/strmap.h \
 	src/base/strv.c src/base/strv.h
 

@@ -22,7 +22,7 @@ static int64_t now_ms(void)
 }
 
 /* Between fork and exec only async-signal-safe calls: the parent may have threads. */
-static void child(const char *const argv[], const char *const env[], int in, int out, int errout)
+void clf_proc_child(const char *const argv[], const char *const env[], int in, int out, int errout)
 {
 	static const char *const none[] = { NULL };
 	sigset_t all;
@@ -121,7 +121,7 @@ int clf_proc_run(const char *const argv[], const char *const env[], int timeout_
 	if (pid < 0)
 		return clf_fail(err, CLF_E_IO, "cannot run '%s': %s", argv[0], strerror(errno));
 	if (!pid)
-		child(argv, env, null, out_w, err_w);
+		clf_proc_child(argv, env, null, out_w, err_w);
 	setpgid(pid, pid);
 	close(out_w);
 	close(err_w);

@@ -14,4 +14,9 @@ struct clf_proc_result {
 CLF_MUST_USE int clf_proc_run(const char *const argv[], const char *const env[], int timeout_ms, struct clf_buf *out,
 			      struct clf_buf *errout, struct clf_proc_result *res, struct clf_error *err);
 
+/* The child's side of a fork: own process group, default signals, these three descriptors and no other, exec. Does not
+ * return. For coproc.c. */
+void clf_proc_child(const char *const argv[], const char *const env[], int in, int out, int errout)
+	__attribute__((noreturn));
+
 #endif

@@ -125,7 +125,6 @@ const struct clf_driver *clf_driver_find(const char *name);
 /* "null, ..." for messages; borrowed, static. */
 const char *clf_driver_names(void);
 
-extern const struct clf_driver clf_drv_null;
-extern const struct clf_driver clf_drv_ovsdb;
+extern const struct clf_driver clf_drv_null, clf_drv_opensm, clf_drv_ovsdb;
 
 #endif

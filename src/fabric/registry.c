@@ -4,7 +4,7 @@
 
 #include "fabric/driver.h"
 
-static const struct clf_driver *const drivers[] = { &clf_drv_null, &clf_drv_ovsdb };
+static const struct clf_driver *const drivers[] = { &clf_drv_null, &clf_drv_opensm, &clf_drv_ovsdb };
 
 const struct clf_driver *clf_driver_find(const char *name)
 {
