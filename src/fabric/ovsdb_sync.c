@@ -199,11 +199,9 @@ static int write_switch(struct run *r, uint32_t sw, struct clf_error *err)
 
 	if (!clf_ovsdb_sw_write(&r->d->sw[sw], aim_switch(r, sw), bump, r->work_by, &e))
 		return 0;
-	if (e.code != CLF_E_CONFLICT)
+	/* somebody wrote between our read and our write: look again, once, while there is time */
+	if (e.code != CLF_E_CONFLICT || clf_ovsdb_sw_read(&r->d->sw[sw], r->work_by, NULL))
 		return clf_fail(err, e.code, "%s", e.text);
-	/* somebody wrote between our read and our write: look again, once */
-	if (clf_ovsdb_sw_read(&r->d->sw[sw], r->work_by, err))
-		return -1;
 	return clf_ovsdb_sw_write(&r->d->sw[sw], aim_switch(r, sw), bump, r->work_by, err);
 }
 
