@@ -138,6 +138,7 @@ static void learn_on(struct clf_fab *f, size_t i, const char *node, const json_t
 	CLF_CLEANUP(clf_strv_done) struct clf_strv ports = { 0 };
 	const struct clf_run_fabric *r = &f->run[i];
 	struct clf_error why = { 0 };
+	uint64_t had;
 	bool fixed = !r->driver->ports(r->self, node, NULL, &ports, NULL);
 
 	if (!fixed && (!facts || r->driver->ports(r->self, node, facts, &ports, &why))) {
@@ -145,8 +146,18 @@ static void learn_on(struct clf_fab *f, size_t i, const char *node, const json_t
 			clf_log(f->sink, CLF_LOG_WARN, "fabric %s: %s", r->conf->name, why.text);
 		return;
 	}
+	had = f->known.changes;
 	if (clf_known_learn(&f->known, r->conf->name, node, &ports, fixed, &why))
 		clf_log_error(f->sink, &why);
+	f->one[i].learned |= f->known.changes != had;
+}
+
+void clf_fab_tick(struct clf_fab *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		f->one[i].repair |= f->one[i].learned;
+		f->one[i].learned = false;
+	}
 }
 
 void clf_fab_learn(struct clf_fab *f, const char *node, const json_t *facts)

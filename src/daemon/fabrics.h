@@ -44,7 +44,8 @@ struct clf_fab_ask {
 	uint64_t group, peer, seq;
 };
 struct clf_fab_one {
-	bool busy, repair;
+	bool busy, repair; /* repair: a sync without tasks is due */
+	bool learned;      /* ports were learned: made known to the fabric with the next tick, many at once */
 	struct clf_fab_ask asks[CLF_FAB_ASKS];
 	size_t nasks;
 	int64_t audited_ms;          /* CLOCK_BOOTTIME; 0 = never */
@@ -70,6 +71,8 @@ size_t clf_fab_find(const struct clf_fab *f, const char *name);
 /* A node's ports by the configuration or its report (NULL: none); what the driver does not know is passed over. */
 void clf_fab_learn(struct clf_fab *f, const char *node, const json_t *facts);
 
+/* Each second. */
+void clf_fab_tick(struct clf_fab *f);
 /* CLF_E_EXHAUSTED: too many wait. */
 CLF_MUST_USE int clf_fab_ask(struct clf_fab *f, size_t fabric, const struct clf_fab_ask *ask, struct clf_error *err);
 /* The next call for a fabric that is idle; NULL: nothing to do, or no memory (err). */

@@ -73,6 +73,7 @@ int clf_known_learn(struct clf_known *k, const char *fabric, const char *node, c
 		clf_strv_done(&n->ports);
 		n->ports = (struct clf_strv){ 0 };
 		k->dirty = f->stale = true;
+		k->changes++;
 	}
 	for (size_t i = 0; i < ports->n; i++) {
 		if (clf_strv_has(&n->ports, ports->v[i]))
@@ -80,6 +81,7 @@ int clf_known_learn(struct clf_known *k, const char *fabric, const char *node, c
 		if (clf_strv_add(&n->ports, ports->v[i], err))
 			return -1;
 		k->dirty = f->stale = true;
+		k->changes++;
 	}
 	n->missing = !subset(&n->ports, ports);
 	return 0;
@@ -96,6 +98,7 @@ void clf_known_accept(struct clf_known *k, const char *node)
 		n->ports = (struct clf_strv){ 0 };
 		n->missing = false;
 		k->dirty = k->fabrics[i].stale = true;
+		k->changes++;
 	}
 }
 

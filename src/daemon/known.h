@@ -36,6 +36,7 @@ struct clf_known {
 	struct clf_known_fabric *fabrics;
 	size_t n;
 	bool dirty;
+	uint64_t changes; /* counts */
 };
 CLF_MUST_USE int clf_known_open(struct clf_known *k, const char *state_dir, struct clf_error *err);
 void clf_known_done(struct clf_known *k);

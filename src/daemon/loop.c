@@ -509,6 +509,7 @@ static void tick(struct loop *lo)
 	if (read(lo->timer, &ticks, sizeof ticks) < 0)
 		return;
 	clf_agents_tick(lo->st->agents, boot_ms());
+	clf_fab_tick(&lo->st->fab);
 	clf_state_tick(lo->st);
 	check_files(lo);
 	if (boot_ms() - lo->ticked_ms >= RELEASE_MS) {

@@ -44,7 +44,6 @@ stop() {
 		sleep 0.02
 	done
 	kill -KILL "$pid" 2>/dev/null
-	wait "$pid" 2>/dev/null
 }
 
 settle() {
@@ -68,6 +67,7 @@ simulate() {
 		cd "$work/cwd" && exec 7>&- 9>&- && exec ibsim -s -N 8000 -S 1000 -P 100000 "$1" <&8 >"$work/ibsim.out" 2>&1
 	) &
 	echo $! >"$work/ibsim.pid"
+	disown # its end is no news
 	started=ibsim
 	settle 20 grep -q "@.*$IBSIM_SOCKNAME" /proc/net/unix || { diag "$(tail -n 3 "$work/ibsim.out")"; echo "Bail out! ibsim did not start"; exit 1; }
 }
@@ -92,6 +92,7 @@ sm_start() {
 			-f "$work/$tag.log" --console off >"$work/$tag.out" 2>&1 </dev/null
 	) &
 	echo $! >"$work/$tag.pid"
+	disown
 	case " $started " in *" $tag "*) ;; *) started="$tag $started" ;; esac
 	settle 60 grep -qs -e 'SUBNET UP' -e 'Entering STANDBY' "$work/$tag.log" || { diag "$(tail -n 5 "$work/$tag.log")"; return 1; }
 }
@@ -157,3 +158,17 @@ findings() { q '.out[]?.code' | sort -u | tr '\n' ' '; }
 
 # Count and content of all HCA tables, read with infiniband-diags, not with our witness: "123 8001,7fff".
 lids() { sed -n 's/.*# lid \([0-9]*\) lmc.*/\1/p' "$work/fabric.net" | sort -un; }
+# Independent of closfold: the table of a port by smpquery, as "8101,7fff".
+pkeys_of() {
+	on_sim smpquery pkeys -G "$(guid "$1")" 1 2>/dev/null | sed 's/^ *[0-9]*://' | grep -o '0x[0-9a-f]*' | grep -v 0x0000 |
+		sed 's/0x//' | paste -sd,
+}
+# What the driver's witness reads: "count table", most frequent first.
+tables() { d read; q '.out.ports[] | .table | join(",")' | sed 's/0x//g' | sort | uniq -c | sort -rn | sed 's/^ *//' | paste -sd' '; }
+ready() {
+	fabric "$@"
+	conf
+	sm_start
+	drive_start
+	d sync
+}
