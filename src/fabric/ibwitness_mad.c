@@ -58,10 +58,14 @@ int wit_mad_open(struct wit_mad *m, const struct wit_conf *conf, struct clf_erro
 
 void wit_mad_close(struct wit_mad *m)
 {
+	if (m->agent_lid >= 0 && m->fd >= 0)
+		umad_unregister(m->fd, m->agent_lid);
+	if (m->agent_directed >= 0 && m->fd >= 0)
+		umad_unregister(m->fd, m->agent_directed);
 	if (m->fd >= 0)
 		umad_close_port(m->fd);
 	free(m->umad);
-	*m = (struct wit_mad){ .conf = m->conf, .fd = -1 };
+	*m = (struct wit_mad){ .conf = m->conf, .fd = -1, .agent_lid = -1, .agent_directed = -1 };
 }
 
 static int send_one(struct wit_mad *m, const struct wit_query *q, uint32_t tid, struct clf_error *err)

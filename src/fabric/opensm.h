@@ -35,7 +35,7 @@ struct osm {
 	unsigned table_max; /* 0: what the ports say */
 	/* state */
 	struct clf_coproc co;
-	uint64_t sm_guid;      /* that answered last; 0 none yet */
+	uint64_t sm_guid; /* the last audit's; 0 none yet */
 	int64_t discovered_ms; /* when; 0 never by this witness */
 };
 

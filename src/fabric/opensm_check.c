@@ -90,8 +90,6 @@ static int look(struct survey *s, int timeout_ms, struct clf_error *err)
 	    known_guids(s, err) || osm_discover(s->o, deadline, err) || osm_ask_sm(s->o, deadline, &s->sm, err) ||
 	    osm_read_all(s->o, true, deadline, &s->view, err))
 		return -1;
-	if (s->sm.answers)
-		s->o->sm_guid = s->sm.guid;
 	return 0;
 }
 
@@ -262,6 +260,8 @@ int osm_audit(void *self, const struct clf_want *want, int timeout_ms, json_t **
 
 	if (look(&s, timeout_ms, err) || file_finding(&s, err) || sm_finding(&s, err))
 		return -1;
+	if (s.sm.answers)
+		s.o->sm_guid = s.sm.guid;
 	for (size_t i = 0; i < s.view.n; i++)
 		judge_port(&s, &s.view.v[i], &f);
 	find_missing(&s, &f.unread, &none);

@@ -191,16 +191,13 @@ static void look_at(struct run *r, size_t i)
 	}
 }
 
-/* The ports of all tasks without an answer; without tasks, of all nets. */
+/* The ports of all tasks without an answer. */
 static int to_read(const struct run *r, struct clf_guids *out, struct clf_error *err)
 {
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; !r->looks[i].answered && k < r->looks[i].ports.n; k++)
 			if (clf_guids_add(out, r->looks[i].ports.v[k], err))
 				return -1;
-	for (size_t i = 0; !r->n && i < r->want->n; i++)
-		if (osm_net_guids(&r->want->nets[i], out, err))
-			return -1;
 	clf_guids_sort(out);
 	return 0;
 }
@@ -218,11 +215,16 @@ static bool any_dead(const struct osm_view *v)
 	return false;
 }
 
-/* Ports that do not answer may have moved since the fabric was discovered: look once more, once a call. */
+/* Ports that do not answer may have moved since the fabric was discovered: look once more, once a call. Without tasks
+ * the whole fabric is read. */
 static int read_ports(struct run *r, struct clf_error *err)
 {
 	CLF_CLEANUP(guidsp) struct clf_guids ports = { 0 };
 
+	if (!r->n) {
+		r->reads++;
+		return osm_read_all(r->o, false, r->deadline, &r->view, err);
+	}
 	if (to_read(r, &ports, err) || osm_read(r->o, &ports, false, r->deadline, &r->view, err))
 		return -1;
 	r->reads++;
@@ -335,8 +337,6 @@ static void check_sm(struct run *r)
 			 r->sm.guid, r->sm.state);
 		refuse_opens(r, CLF_E_CONFLICT, "mismatch", text);
 	}
-	if (r->sm.answers)
-		r->o->sm_guid = r->sm.guid;
 	rung(r, "sm",
 	     json_pack("{s:b,s:o,s:i,s:i}", "answers", r->sm.answers, "guid", json_sprintf("0x%016" PRIx64, r->sm.guid),
 		       "priority", (int) r->sm.priority, "state", (int) r->sm.state));
@@ -540,11 +540,13 @@ static bool all_over(const struct run *r)
 	return true;
 }
 
-/* Without tasks: are the nets of want as they should be? */
+/* Without tasks: are the ports that the file names as they should be? */
 static bool nets_right(const struct run *r)
 {
+	size_t first;
+
 	for (size_t i = 0; i < r->view.n; i++)
-		if (r->view.v[i].state == OSM_OK &&
+		if (r->view.v[i].state == OSM_OK && clf_partitions_of(&r->parts, r->view.v[i].guid, &first) &&
 		    !osm_table_right(&r->view, &r->view.v[i], &r->parts, r->sm.guid, NULL, 0))
 			return false;
 	return true;
@@ -812,6 +814,15 @@ static void make_so(struct run *r)
 		poll_tables(r);
 }
 
+/* Without a task nobody else hears of it. */
+static void tell_log(const struct run *r, const struct clf_error *why)
+{
+	const struct clf_error *e = why->code ? why : r->broken.code ? &r->broken : &r->blind;
+
+	if (!r->n && e->code)
+		clf_log(r->o->log, CLF_LOG_ERROR, "fabric '%s': %s", r->o->conf->name, e->text);
+}
+
 int osm_sync(void *self, const struct clf_want *want, struct clf_net_task *tasks, size_t n, int timeout_ms,
 	     struct clf_error *err)
 {
@@ -838,8 +849,6 @@ int osm_sync(void *self, const struct clf_want *want, struct clf_net_task *tasks
 	audit_opens(&r);
 	for (size_t i = 0; i < n; i++)
 		answer(&r, i);
-	if (!n && (why.code || r.broken.code))
-		clf_log(r.o->log, CLF_LOG_ERROR, "fabric '%s': %s", r.o->conf->name,
-			why.code ? why.text : r.broken.text);
+	tell_log(&r, &why);
 	return 0;
 }

@@ -7,7 +7,8 @@
 #include "fabric/opensm.h"
 
 #define HELLO     "closfold-ibwitness/1 ready"
-#define MARGIN_MS 100
+#define MARGIN_MS 300
+#define LEAST_MS  100
 #define PORTS_MAX 200000
 #define KEYS_MAX  4096
 
@@ -192,7 +193,7 @@ static int start(struct osm *o, int64_t deadline, struct clf_error *err)
 	return 0;
 }
 
-/* Lines up to "end". An "error" line leaves the witness alive: it answered. */
+/* Lines up to "end". An "error" line leaves the witness alive, but for one about its own port. */
 static int answer(struct osm *o, const char *verb, struct osm_view *v, struct osm_sm *sm, int64_t deadline, bool *alive,
 		  struct clf_error *err)
 {
@@ -217,7 +218,7 @@ static int answer(struct osm *o, const char *verb, struct osm_view *v, struct os
 				v->mads += strtoul(mads + 5, NULL, 10);
 			return 0;
 		} else if (!strcmp(word, "error")) {
-			*alive = true;
+			*alive = !save || strncmp(save, "io ", 3) != 0;
 			return clf_fail(err, CLF_E_REMOTE, "the witness cannot read the fabric: %s",
 					save ? save : "no reason");
 		} else {
@@ -226,24 +227,39 @@ static int answer(struct osm *o, const char *verb, struct osm_view *v, struct os
 	}
 }
 
+static int ask_once(struct osm *o, const char *verb, const struct clf_buf *request, struct osm_view *v,
+		    struct osm_sm *sm, int64_t deadline, bool *alive, struct clf_error *err)
+{
+	if (start(o, deadline, err) || clf_coproc_send(&o->co, request->data, request->len, deadline, err))
+		return -1;
+	return answer(o, verb, v, sm, deadline, alive, err);
+}
+
+/* A witness that ran before and fails now is started anew once: its port may have been taken away meanwhile. */
 static int ask(struct osm *o, const char *verb, const struct clf_buf *request, struct osm_view *v, struct osm_sm *sm,
 	       int64_t deadline, struct clf_error *err)
 {
-	bool alive = false;
+	bool old = o->co.pid, alive = false;
+	struct clf_error why = { 0 };
+	int rc = ask_once(o, verb, request, v, sm, deadline, &alive, &why);
 
-	if (!start(o, deadline, err) && !clf_coproc_send(&o->co, request->data, request->len, deadline, err) &&
-	    !answer(o, verb, v, sm, deadline, &alive, err)) {
+	if (rc && old && !alive && why.code != CLF_E_TIMEOUT) {
+		clf_coproc_stop(&o->co);
+		if (v)
+			osm_view_done(v);
+		why = (struct clf_error){ 0 };
+		rc = ask_once(o, verb, request, v, sm, deadline, &alive, &why);
+	}
+	if (!rc) {
 		clf_coproc_worked(&o->co);
 		if (v && v->n)
 			qsort(v->v, v->n, sizeof *v->v, by_guid);
 		return 0;
 	}
-	clf_error_prefix(err, "witness of fabric '%s'", o->conf->name);
-	if (err && err->code == CLF_E_IO)
-		err->code = CLF_E_REMOTE;
 	if (!alive)
 		clf_coproc_failed(&o->co);
-	return -1;
+	return clf_fail(err, why.code == CLF_E_IO ? CLF_E_REMOTE : why.code, "witness of fabric '%s': %.300s",
+			o->conf->name, why.text);
 }
 
 static void bufp(struct clf_buf *b)
@@ -256,12 +272,13 @@ static void viewp(struct osm_view *v)
 	osm_view_done(v);
 }
 
-/* The witness's own limit lies before ours, or its last words come too late. */
+/* What the witness may take; it is waited for a little longer, so that a call near its deadline still has an answer and
+ * not a witness that has to be killed. */
 static int64_t budget(int64_t deadline)
 {
-	int64_t left = deadline - clf_coproc_now_ms() - MARGIN_MS;
+	int64_t left = deadline - clf_coproc_now_ms();
 
-	return left > 10 ? left : 10;
+	return left > LEAST_MS ? left : LEAST_MS;
 }
 
 static int request(struct osm *o, const char *verb, const char *suffix, const struct clf_guids *ports, int64_t deadline,
@@ -270,7 +287,10 @@ static int request(struct osm *o, const char *verb, const char *suffix, const st
 	CLF_CLEANUP(bufp) struct clf_buf b = CLF_BUF_INIT(4u << 20);
 	CLF_CLEANUP(viewp) struct osm_view v = { 0 };
 
-	if (clf_buf_printf(&b, err, "%s%s %lld", verb, suffix, (long long) budget(deadline)))
+	int64_t ms = budget(deadline);
+
+	deadline = clf_coproc_now_ms() + ms + MARGIN_MS;
+	if (clf_buf_printf(&b, err, "%s%s %lld", verb, suffix, (long long) ms))
 		return -1;
 	for (size_t i = 0; ports && i < ports->n; i++)
 		if (clf_buf_printf(&b, err, " 0x%016" PRIx64, ports->v[i]))

@@ -223,7 +223,7 @@ int clf_partitions_render(const struct clf_partitions_want *w, struct clf_buf *o
 	if (clf_buf_puts(&body, CLF_PART_COMMENT, err) || add_default(w, &body, err) || add_open(w, v, n, &body, err))
 		return -1;
 	qsort(v, n, sizeof *v, by_key);
-	if (add_nets(v, n, &body, err) || add_foreign(w, &body, err))
+	if (add_nets(v, n, &body, err) || add_foreign(w, &body, err) || clf_buf_puts(&body, CLF_PART_END, err))
 		return -1;
 	clf_sha256_hex(body.data, body.len, hex);
 	if (clf_buf_printf(out, err, CLF_PART_MARKER "bytes=%zu sha256=%s\n", body.len, hex))
@@ -252,6 +252,13 @@ static bool read_marker(const char *text, size_t len, size_t *body, size_t *byte
 	return true;
 }
 
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && !memcmp(text + len - n, end, n);
+}
+
 enum clf_partitions_file clf_partitions_whose(const char *text, size_t len)
 {
 	size_t body, bytes, blank = 0;
@@ -273,7 +280,7 @@ enum clf_partitions_file clf_partitions_whose(const char *text, size_t len)
 	clf_sha256_hex(text + body, len - body, hex);
 	if (len - body == bytes && !strcmp(hex, said))
 		return CLF_PARTFILE_OURS;
-	return len - body < bytes ? CLF_PARTFILE_CUT : CLF_PARTFILE_EDITED;
+	return len - body < bytes && !ends_with(text, len, CLF_PART_END) ? CLF_PARTFILE_CUT : CLF_PARTFILE_EDITED;
 }
 
 void clf_partitions_hash(const char *text, char hex[65])

@@ -11,5 +11,6 @@
 #define CLF_PART_OURS          "closfold_"
 #define CLF_PART_FOREIGN_BEGIN "# closfold: foreign section begins"
 #define CLF_PART_FOREIGN_END   "# closfold: foreign section ends"
+#define CLF_PART_END           "# closfold: end\n" /* a file without it was cut */
 
 #endif

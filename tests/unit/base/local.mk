@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-base_tests = tests/unit/base/test_hostlist tests/unit/base/test_json tests/unit/base/test_path tests/unit/base/test_small
+base_tests = tests/unit/base/test_coproc tests/unit/base/test_hostlist tests/unit/base/test_json tests/unit/base/test_path tests/unit/base/test_small
 check_PROGRAMS += $(base_tests)
 base_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
 base_test_ldadd = libclf_tap.la libclf_base.la $(JANSSON_LIBS)
@@ -15,3 +15,6 @@ tests_unit_base_test_path_LDADD = $(base_test_ldadd)
 tests_unit_base_test_small_SOURCES = tests/unit/base/test_small.c
 tests_unit_base_test_small_CPPFLAGS = $(base_test_cppflags)
 tests_unit_base_test_small_LDADD = $(base_test_ldadd)
+tests_unit_base_test_coproc_SOURCES = tests/unit/base/test_coproc.c
+tests_unit_base_test_coproc_CPPFLAGS = $(base_test_cppflags)
+tests_unit_base_test_coproc_LDADD = $(base_test_ldadd)

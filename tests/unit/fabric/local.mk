@@ -11,3 +11,9 @@ check_PROGRAMS += tests/unit/fabric/test_witness
 tests_unit_fabric_test_witness_SOURCES = tests/unit/fabric/test_witness.c
 tests_unit_fabric_test_witness_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
 tests_unit_fabric_test_witness_LDADD = libclf_tap.la libclf_fabric.la libclf_base.la $(JANSSON_LIBS)
+
+check_PROGRAMS += tests/unit/fabric/test_partitions
+tests_unit_fabric_test_partitions_SOURCES = tests/unit/fabric/test_partitions.c tests/lib/oom.c
+tests_unit_fabric_test_partitions_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_fabric_test_partitions_LDADD = libclf_tap.la libclf_fabric.la libclf_base.la $(JANSSON_LIBS)
+
