@@ -2,4 +2,3 @@
 dist_man1_MANS = $(wildcard $(srcdir)/docs/man/*.1)
 dist_man5_MANS = $(wildcard $(srcdir)/docs/man/*.5)
 dist_man8_MANS = $(wildcard $(srcdir)/docs/man/*.8)
-EXTRA_DIST += docs/drivers/ovsdb.md

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages that a job needs, and only those that are missing.
-#   contrib/ci/deps.sh build|test
+#   contrib/ci/deps.sh build|fabric|test     fabric: what the demonstration's fabrics are made of
 set -euo pipefail
 build=(procps iproute2 hostname build-essential autoconf automake libtool pkg-config dpkg-dev perl libslurm-dev slurm-wlm munge libjansson-dev libcurl4-openssl-dev
 	libssl-dev libmunge-dev libibumad-dev libibmad-dev libibnetdisc-dev)
-tests=(git clang clang-format libclang-rt-14-dev cppcheck shellcheck strace util-linux python3)
+fabric=(opensm ibsim-utils libumad2sim0 infiniband-diags openvswitch-switch ethtool iputils-ping lldpd jq)
+tests=("${fabric[@]}" git clang clang-format libclang-rt-14-dev cppcheck shellcheck strace util-linux python3)
 want=("${build[@]}")
+[ "${1:-build}" = fabric ] && want+=("${fabric[@]}")
 [ "${1:-build}" = test ] && want+=("${tests[@]}")
 
 missing=()

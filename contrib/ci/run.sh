@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One job of the test suite, the same for a developer and for CI:
 #
-#   contrib/ci/run.sh JOB...      gcc clang sanitizers oom crash lint slurm demo dist bench
+#   contrib/ci/run.sh JOB...      gcc clang sanitizers oom crash lint slurm fabric demo dist bench
 #   contrib/ci/run.sh all         every job but bench
 #
 # Build trees are kept under CLF_BUILD (default: build/ in the source tree). The last line is the sum over all jobs,
@@ -57,6 +57,7 @@ job() {
 	oom) counted oom eval 'tree gcc CC=gcc && CLF_REQUIRE=$CLF_REQUIRE,oom make -s check-oom' ;;
 	crash) counted crash eval 'tree gcc CC=gcc && make -s check-crash' ;;
 	lint) counted lint eval 'tree gcc CC=gcc && make -s lint' ;;
+	fabric) counted fabric eval 'tree gcc CC=gcc && make -s check-fabric' ;;
 	slurm) counted slurm eval 'tree gcc CC=gcc && make -s check-slurm' ;;
 	demo) counted demo "$top/contrib/quickstart" demo ;;
 	dist) counted dist eval 'tree gcc CC=gcc && make -s dist' ;;
@@ -72,7 +73,7 @@ job() {
 mkdir -p "$build"
 "$top/contrib/get-slurm-source" "$build/slurm" || exit 1
 list=("$@")
-[ "$1" = all ] && list=(gcc clang sanitizers oom crash lint slurm demo dist)
+[ "$1" = all ] && list=(gcc clang sanitizers oom crash lint slurm fabric demo dist)
 for j in "${list[@]}"; do
 	start=$SECONDS
 	job "$j"

@@ -51,6 +51,7 @@ static int read_image(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_e
 	sw->seen = false;
 	if (!read_once(sw, deadline_us, &e)) {
 		sw->seen = true;
+		sw->locked = clf_ovsdb_locked(sw->db);
 		return 0;
 	}
 	if (!sw->db || !clf_ovsdb_broken(sw->db))
@@ -122,12 +123,15 @@ static int add_port_ops(json_t *ops, const struct clf_ovsdb_row *r, const struct
 	       json_array_append_new(ops, owner_op(r, aim));
 }
 
-/* Last of the operations: the select of next_cfg. */
-static int add_cfg_ops(json_t *ops)
+/* Last of the operations: the select of next_cfg. Past cur_cfg in any case: a database from a backup may have one that
+ * is ahead, and waiting for less would prove nothing. */
+static int add_cfg_ops(const struct clf_ovsdb_image *im, json_t *ops)
 {
+	json_int_t step = im->cur_cfg > im->next_cfg ? im->cur_cfg - im->next_cfg + 1 : 1;
+
 	return json_array_append_new(ops, json_pack("{s:s,s:s}", "op", "comment", "comment", "closfold")) ||
-	       json_array_append_new(ops, json_pack("{s:s,s:s,s:[],s:[[s,s,i]]}", "op", "mutate", "table",
-						    "Open_vSwitch", "where", "mutations", "next_cfg", "+=", 1)) ||
+	       json_array_append_new(ops, json_pack("{s:s,s:s,s:[],s:[[s,s,I]]}", "op", "mutate", "table",
+						    "Open_vSwitch", "where", "mutations", "next_cfg", "+=", step)) ||
 	       json_array_append_new(ops, json_pack("{s:s,s:s,s:[],s:[s]}", "op", "select", "table", "Open_vSwitch",
 						    "where", "columns", "next_cfg"));
 }
@@ -146,7 +150,7 @@ static int make_ops(const struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *a
 		if (!ops || add_port_ops(ops, r, &aim[i]))
 			return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	}
-	if (any && add_cfg_ops(ops))
+	if (any && add_cfg_ops(&sw->now, ops))
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	*out = any ? CLF_STEAL(ops) : NULL;
 	return 0;

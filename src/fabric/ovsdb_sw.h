@@ -26,6 +26,7 @@ struct clf_ovsdb_sw {
 	struct clf_ovsdb *db; /* NULL: to be opened */
 	struct clf_ovsdb_image now;
 	bool seen;        /* now is of this sync */
+	bool locked;      /* we held the lock when it was read */
 	int64_t next_cfg; /* of the last write; 0: none in this sync */
 	struct {
 		int64_t read, write, confirm;

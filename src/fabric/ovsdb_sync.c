@@ -200,7 +200,8 @@ static int write_switch(struct run *r, uint32_t sw, struct clf_error *err)
 	if (!clf_ovsdb_sw_write(&r->d->sw[sw], aim_switch(r, sw), bump, r->work_by, &e))
 		return 0;
 	/* somebody wrote between our read and our write: look again, once, while there is time */
-	if (e.code != CLF_E_CONFLICT || clf_ovsdb_sw_read(&r->d->sw[sw], r->work_by, NULL))
+	if (e.code != CLF_E_CONFLICT || clf_clock_system.boot_us(NULL) >= r->work_by ||
+	    clf_ovsdb_sw_read(&r->d->sw[sw], r->work_by, NULL))
 		return clf_fail(err, e.code, "%s", e.text);
 	return clf_ovsdb_sw_write(&r->d->sw[sw], aim_switch(r, sw), bump, r->work_by, err);
 }

@@ -9,6 +9,8 @@ include tests/fabric/opensm/local.mk
 include tests/fabric/ovs/local.mk
 
 check-fabric: all $(filter tests/fabric/%,$(check_PROGRAMS))
-	$(srcdir)/tests/run.pl --builddir . $(srcdir)/tests/fabric/opensm $(srcdir)/tests/fabric/ovs
+	$(srcdir)/tests/run.pl --builddir . $(srcdir)/tests/fabric/opensm $(srcdir)/tests/fabric/ovs $(srcdir)/tests/fabric/slurm
+
+EXTRA_DIST += $(wildcard $(srcdir)/tests/fabric/slurm/*.t) tests/fabric/slurm/lib.sh tests/fabric/slurm/iblib.sh
 
 .PHONY: check-fabric

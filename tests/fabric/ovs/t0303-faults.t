@@ -108,6 +108,16 @@ like "$(of j)" '"word":"verified"' "and put right"
 is "$(port leaf2 swp1 tag)/$(port leaf2 swp1 vlan_mode) $(port leaf2 swp2 tag)" "100/access 3006" "both"
 d 'close j' 'sync'
 
+diag "a database from a backup: cur_cfg ahead of next_cfg"
+stop leaf2 vsw
+ovsdb-client transact "unix:$D/leaf2/db.sock" \
+	'["Open_vSwitch",{"op":"update","table":"Open_vSwitch","where":[],"row":{"cur_cfg":100000}}]' >/dev/null
+d 'open j 100 leaf1/swp1 leaf2/swp1' 'sync 1000'
+like "$(of j)" '"code":"timeout"' "an old number proves nothing"
+cont leaf2 vsw
+d 'close j' 'sync'
+like "$(of j)" '"word":"verified"' "a new one does"
+
 diag "F5: no link"
 ip -n "$(ovs_ns "$D" n5)" link set eth0 down; sleep 0.2
 d 'open j 100 leaf1/swp1 leaf2/swp1' 'sync'

@@ -79,7 +79,7 @@ ms=$(sed -n 's/.*"ms":\([0-9]*\).*"sync".*/\1/p' <<<"$out")
 ok $? "R13: within its time ($ms ms)"
 is "$(port leaf1 swp2 tag)" 3002 "and writes nothing"
 d 'check'
-like "$out" '"code":"lock","level":"error"' "check says so"
+like "$out" '"code":"lock","level":"warn"' "check says so"
 kill -9 "$first"
 wait "$first" 2>/dev/null
 exec 5>&- 6<&-
