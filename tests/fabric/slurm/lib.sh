@@ -28,7 +28,7 @@ ovs_inside() { # REST
 	trap 'ovs_down "$FAB/ovs"; rm -rf "$FAB"' EXIT
 	OVS_MGMT=1 ovs_up "$FAB/ovs" || { echo "not ok 1 - switches"; echo 1..1; exit 1; }
 	# not "ip netns exec": that takes the cgroup mounts away, and slurmd needs one
-	FAB=$FAB nsenter --net="/run/netns/$(ovs_ns "$FAB/ovs" mgmt)" bash "$0"
+	FAB=$FAB nsenter --net="/run/netns/$(ovs_ns "$FAB/ovs" mgmt)" bash "$0" ${ARGS+"${ARGS[@]}"}
 	exit $?
 }
 
