@@ -5,17 +5,21 @@
  *   agents_main controller CONF   a loop around agents.h: commands on standard input, JSON lines on standard output
  *
  * Commands: ask NODE TIMEOUT_MS JSON | facts NODE | nodes | status | spin (answers at once: the loop lives) | quit
- * Lines:    {"ready":PORT} {"report":NODE,"facts":..} {"ask":N,"node":..,"reply":..|"code":..,"text":..}
+ *           tick MS (a tick that many ms later than it is) | verify NODES TIMEOUT_MS RUNG (of probes; fabric of a
+ * played driver: a node's ports are "leaf1/" and what its neighbours say) Lines:    {"ready":PORT}
+ * {"report":NODE,"facts":..} {"ask":N,"node":..,"reply":..|"code":..,"text":..}
  * {"facts":..,"age_ms":..}
- *           {"nodes":[..]} {"status":..} {"spin":N} */
+ *           {"nodes":[..]} {"status":..} {"spin":N} {"verify":CODE,"text":..,"evidence":..} */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #include "base/clock.h"
+#include "base/hostlist.h"
 #include "daemon/agents.h"
 #include "daemon/node.h"
+#include "daemon/verify_nodes.h"
 
 #define BASE (UINT64_C(1) << 63)
 
@@ -74,13 +78,71 @@ static void nodes(void)
 	say(json_pack("{s:o}", "nodes", list));
 }
 
+/* ---- verify, on a fabric whose ports are what LLDP says */
+
+static int ports(void *self, const char *node, const json_t *facts, struct clf_strv *out, struct clf_error *err)
+{
+	size_t i;
+	json_t *nic;
+
+	(void) self;
+	json_array_foreach(json_object_get(facts, "net"), i, nic)
+	{
+		const json_t *n = json_array_get(json_object_get(nic, "lldp"), 0);
+		const char *port = json_string_value(json_object_get(n, "port"));
+		char text[128];
+
+		snprintf(text, sizeof text, "leaf1/%.100s", port ? port : "");
+		if (port && clf_strv_add(out, text, err))
+			return -1;
+	}
+	return out->n ? 0 : clf_fail(err, CLF_E_NOTFOUND, "node '%s' has no port", node);
+}
+
+static enum clf_attest attest(void *self, const struct clf_net *net, const char *node, const json_t *facts, char *text,
+			      size_t size)
+{
+	(void) self, (void) net, (void) node, (void) facts;
+	snprintf(text, size, "seen");
+	return CLF_ATTEST_OK;
+}
+
+static void verified(void *arg, const struct clf_error *why, const json_t *evidence)
+{
+	(void) arg;
+	say(json_pack("{s:s,s:s,s:O}", "verify", clf_code_name(why->code), "text", why->text, "evidence", evidence));
+}
+
+static void verify(const char *names, int ms, const char *rung)
+{
+	static const struct clf_driver played = { .name = "ovsdb", .ports = ports, .attest = attest };
+	static const struct clf_net net = { .lease = "l" };
+	CLF_CLEANUP(clf_strv_done) struct clf_strv nodes = { 0 };
+	struct clf_error err = { 0 };
+	struct clf_verify_nodes in = { .agents = agents,
+				       .driver = &played,
+				       .fabric = "eth",
+				       .driver_name = "ovsdb",
+				       .probe = strcmp(rung, "require") ? CLF_RUNG_TRY : CLF_RUNG_REQUIRE,
+				       .net = &net,
+				       .nodes = &nodes,
+				       .timeout_ms = ms };
+
+	if (clf_hostlist_expand(names, 100, &nodes, &err) || clf_verify_nodes_start(&in, verified, NULL, NULL, &err))
+		say(json_pack("{s:s,s:s}", "verify", clf_code_name(err.code), "text", err.text));
+}
+
 static void command(char *line)
 {
 	static int spins;
-	char node[256];
+	char node[256], word[32];
 	int ms, at = 0;
 
-	if (sscanf(line, "ask %255s %d %n", node, &ms, &at) == 2 && at)
+	if (sscanf(line, "tick %d", &ms) == 1)
+		clf_agents_tick(agents, clf_clock_system.boot_us(NULL) / 1000 + ms);
+	else if (sscanf(line, "verify %255s %d %31s", node, &ms, word) == 3)
+		verify(node, ms, word);
+	else if (sscanf(line, "ask %255s %d %n", node, &ms, &at) == 2 && at)
 		ask(node, ms, line + at);
 	else if (sscanf(line, "facts %255s", node) == 1)
 		facts(node);
