@@ -45,4 +45,4 @@ closfold_node_SOURCES = src/daemon/node_check_main.c
 closfold_node_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 closfold_node_LDADD = $(closfoldd_LDADD)
 
-EXTRA_DIST += etc/closfoldd.service
+EXTRA_DIST += etc/closfoldd.service etc/closfoldd-node.service
