@@ -337,23 +337,28 @@ static int read_switches(struct loader *l, const json_t *list, struct clf_error 
 	return 0;
 }
 
-static int read_age(const struct loader *l, const json_t *j, struct clf_error *err)
+static int read_number(const struct loader *l, const char *key, const json_t *j, uint32_t min, uint32_t max,
+		       uint32_t *out, struct clf_error *err)
 {
+	char text[80];
+
 	if (!j)
 		return 0;
-	if (json_integer_value(j) < 1 || json_integer_value(j) > 86400)
-		return bad(l, "lldp_max_age_s", err, "%s", "'lldp_max_age_s' must be from 1 to 86400");
-	l->conf->lldp_max_age_s = (uint32_t) json_integer_value(j);
+	snprintf(text, sizeof text, "'%s' must be from %u to %u", key, min, max);
+	if (json_integer_value(j) < min || json_integer_value(j) > max)
+		return bad(l, key, err, "%s", text);
+	*out = (uint32_t) json_integer_value(j);
 	return 0;
 }
 
 static int load(struct loader *l, struct clf_error *err)
 {
-	json_t *rest, *reserved, *switches, *age;
+	json_t *rest, *reserved, *switches, *age, *settle;
 	const struct clf_json_key table[] = {
 		{ "rest", JSON_NULL, false, &rest },
 		{ "reserved", JSON_ARRAY, false, &reserved },
 		{ "lldp_max_age_s", JSON_INTEGER, false, &age },
+		{ "settle_ms", JSON_INTEGER, false, &settle },
 		{ "switches", JSON_ARRAY, true, &switches },
 	};
 
@@ -362,14 +367,18 @@ static int load(struct loader *l, struct clf_error *err)
 		return clf_fail(err, CLF_E_PARSE, "fabric '%s' has no section \"ovsdb\"; list its switches there",
 				l->fabric->name);
 	if (clf_json_object(l->fabric->doc, l->fabric->section, l->pointer, table, sizeof table / sizeof *table, err) ||
-	    read_reserved(l, reserved, err) || read_rest(l, rest, err) || read_age(l, age, err))
+	    read_reserved(l, reserved, err) || read_rest(l, rest, err) ||
+	    read_number(l, "lldp_max_age_s", age, 1, 86400, &l->conf->lldp_max_age_s, err) ||
+	    read_number(l, "settle_ms", settle, 0, 5000, &l->conf->settle_ms, err))
 		return -1;
 	return read_switches(l, switches, err);
 }
 
 int clf_ovsdb_conf_load(const struct clf_fabric_conf *fabric, struct clf_ovsdb_conf *out, struct clf_error *err)
 {
-	struct clf_ovsdb_conf conf = { .key_min = fabric->key_min, .key_max = fabric->key_max, .lldp_max_age_s = 60 };
+	struct clf_ovsdb_conf conf = {
+		.key_min = fabric->key_min, .key_max = fabric->key_max, .lldp_max_age_s = 60, .settle_ms = 10
+	};
 	struct loader l = { .fabric = fabric, .conf = &conf, .nics = { .copy = true } };
 	int rc = load(&l, err);
 

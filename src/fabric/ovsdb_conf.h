@@ -32,7 +32,7 @@ struct clf_ovsdb_switch {
 };
 struct clf_ovsdb_conf {
 	uint16_t key_min, key_max, rest /* 0: quarantine */;
-	uint32_t lldp_max_age_s;
+	uint32_t lldp_max_age_s, settle_ms;
 	struct clf_ovsdb_switch *sw;
 	struct clf_ovsdb_port *port;
 	uint32_t nsw, nports, cap;

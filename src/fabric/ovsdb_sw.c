@@ -2,6 +2,7 @@
 #include "fabric/ovsdb_sw.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -197,7 +198,14 @@ int clf_ovsdb_sw_write(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *aim,
 	return named(sw, rc, err);
 }
 
-static int confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err)
+static void nap(int64_t us)
+{
+	const struct timespec t = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&t, NULL);
+}
+
+static int confirm(struct clf_ovsdb_sw *sw, int64_t settle_us, int64_t deadline_us, struct clf_error *err)
 {
 	int64_t cfg = sw->next_cfg ? sw->next_cfg : sw->now.next_cfg;
 
@@ -206,16 +214,19 @@ static int confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_erro
 	/* What somebody else had written before is waited for too: a switch that lags may still forward otherwise. */
 	if (clf_ovsdb_wait_cfg(sw->db, cfg, deadline_us, err))
 		return -1;
+	/* cur_cfg says that the tables are made; flows cached by the data path go a moment later */
+	if (sw->next_cfg && settle_us)
+		nap(settle_us);
 	return read_image(sw, deadline_us, err);
 }
 
-int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err)
+int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t settle_us, int64_t deadline_us, struct clf_error *err)
 {
 	int64_t began = clf_clock_system.boot_us(NULL);
 	int rc;
 
 	pthread_mutex_lock(&sw->mutex);
-	rc = confirm(sw, deadline_us, err);
+	rc = confirm(sw, settle_us, deadline_us, err);
 	if (sw->db && clf_ovsdb_broken(sw->db))
 		hang_up(sw);
 	sw->took_us.confirm = since_us(began);

@@ -45,8 +45,10 @@ CLF_MUST_USE int clf_ovsdb_sw_read(struct clf_ovsdb_sw *sw, int64_t deadline_us,
 CLF_MUST_USE int clf_ovsdb_sw_write(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *aim, bool bump,
 				    int64_t deadline_us, struct clf_error *err);
 
-/* Until vswitchd has applied what was written, and all that was written before; then reads again. */
-CLF_MUST_USE int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err);
+/* Until vswitchd has applied what was written, and all that was written before, and settle_us longer; then reads again.
+ */
+CLF_MUST_USE int clf_ovsdb_sw_confirm(struct clf_ovsdb_sw *sw, int64_t settle_us, int64_t deadline_us,
+				      struct clf_error *err);
 
 /* Read once more, as part of the same work. */
 CLF_MUST_USE int clf_ovsdb_sw_again(struct clf_ovsdb_sw *sw, int64_t deadline_us, struct clf_error *err);

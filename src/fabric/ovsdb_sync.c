@@ -242,7 +242,7 @@ static void work_on_switch(void *arg, uint32_t sw)
 	if (r->error[sw].code || write_switch(r, sw, &r->error[sw]))
 		return;
 	if (r->d->sw[sw].next_cfg)
-		(void) !(clf_ovsdb_sw_confirm(&r->d->sw[sw], r->work_by, &r->error[sw]) ||
+		(void) !(clf_ovsdb_sw_confirm(&r->d->sw[sw], r->d->conf.settle_ms * 1000, r->work_by, &r->error[sw]) ||
 			 wait_for_links(r, sw, &r->error[sw]));
 }
 
@@ -406,7 +406,7 @@ static void rest_on_switch(void *arg, uint32_t sw)
 	}
 	r->d->sw[sw].next_cfg = 0;
 	if (!clf_ovsdb_sw_write(&r->d->sw[sw], r->aim + c->sw[sw].first, false, r->all_by, &e) && r->d->sw[sw].next_cfg)
-		(void) !clf_ovsdb_sw_confirm(&r->d->sw[sw], r->all_by, &e);
+		(void) !clf_ovsdb_sw_confirm(&r->d->sw[sw], 0, r->all_by, &e);
 }
 
 /* reports */

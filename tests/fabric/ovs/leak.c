@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* leak.c - does a frame get through after the driver said "verified"?
  *
- *   leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE [BEFORE]
+ *   leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE [BEFORE [HOOK]]
  *
  * Datagrams flow from A to B all the time, each with the time it was sent. OPEN and CLOSE are commands for `drive` that
- * join and part A and B ("open j 100 leaf1/swp1 ..."); after each comes "sync". BEFORE is sent once. Prints a line a round; exit 1 when a
+ * join and part A and B ("open j 100 leaf1/swp1 ..."); after each comes "sync". BEFORE is sent once.
+ * HOOK is a shell command run before each CLOSE (to make a switch lag). Prints a line a round; exit 1 when a
  * datagram sent after a verified CLOSE arrived, 2 when the test proves nothing (no traffic, sync failed). */
 #include <netinet/in.h>
 #include <pthread.h>
@@ -103,7 +104,7 @@ static double command(const char *text)
 	return t;
 }
 
-static bool round_of(const char *open, const char *close, int n)
+static bool round_of(const char *open, const char *close, const char *hook, int n)
 {
 	double verified, last;
 	long k;
@@ -114,8 +115,10 @@ static bool round_of(const char *open, const char *close, int n)
 	usleep(100000);
 	if (nrx == k)
 		errx(2, "no traffic before the test: the round proves nothing");
+	if (hook && system(hook))
+		errx(2, "'%s' failed", hook);
 	verified = command(close);
-	usleep(300000);
+	usleep(hook ? 900000 : 300000); /* a switch that lagged forwards what it had queued */
 	last = rx[nrx - 1];
 	printf("round %d: last datagram that arrived was sent %.3f ms %s verified\n", n,
 	       last < verified ? verified - last : last - verified, last < verified ? "before" : "AFTER");
@@ -146,19 +149,19 @@ int main(int argc, char **argv)
 	bool good = true;
 	pid_t pid;
 
-	if (argc != 10 && argc != 11)
-		errx(2, "usage: leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE [BEFORE]");
+	if (argc < 10 || argc > 12)
+		errx(2, "usage: leak DRIVE FABRICS NAME NS_A NS_B IP_B ROUNDS OPEN CLOSE [BEFORE [HOOK]]");
 	rx = calloc(RX_MAX, sizeof *rx);
 	if (!rx)
 		err(2, "memory");
 	pid = start_drive(argv + 1); /* in our own namespace, before the others are entered */
-	if (argc == 11)
+	if (argc > 10)
 		fprintf(to, "%s\n", argv[10]);
 	open_sockets(argv + 4);
 	pthread_create(&a, NULL, sender, NULL);
 	pthread_create(&b, NULL, receiver, NULL);
 	for (int i = 1; i <= atoi(argv[7]); i++)
-		good = round_of(argv[8], argv[9], i) && good;
+		good = round_of(argv[8], argv[9], argc > 11 ? argv[11] : NULL, i) && good;
 	stop = true;
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);

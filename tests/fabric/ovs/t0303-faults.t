@@ -169,6 +169,10 @@ ovs_db "$D" leaf2 del-port br0 swp4 -- add-port br0 extra -- set port extra tag=
 d 'close j' 'sync'
 like "$(of j)" "\"code\":\"conflict\",\"text\":\"port 'leaf2/swp4' still carries vlan 100: 'extra'" "is not released"
 ovs_db "$D" leaf2 del-port br0 extra
+stop leaf2 vsw
+d 'open j 100 leaf1/swp1 leaf2/swp4' 'close j' 'sync 1000'
+like "$(of j | tail -1)" '"op":"close".*"code":"timeout"|"code":"timeout".*"op":"close"' "not while the switch may still forward for it"
+cont leaf2 vsw
 d 'open j 100 leaf1/swp1 leaf2/swp4' 'close j' 'sync'
 like "$(of j | tail -1)" '"op":"close".*"word":"verified"' "and is when that one is gone too"
 finish

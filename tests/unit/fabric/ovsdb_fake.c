@@ -44,11 +44,16 @@ static json_t *reply(const json_t *msg, json_t *result)
 static json_t *do_op(const struct fake *f, const json_t *op)
 {
 	const char *name = json_string_value(json_object_get(op, "op"));
-	json_t *rows;
+	json_t *rows, *row;
+	size_t i;
 
 	if (!strcmp(name, "select")) {
 		rows = json_object_get(f->tables, json_string_value(json_object_get(op, "table")));
-		return json_pack("{s:o}", "rows", rows ? json_deep_copy(rows) : json_array());
+		rows = rows ? json_deep_copy(rows) : json_array();
+		json_array_foreach(rows, i, row) if (f->how == FAKE_LINK_LATE && f->transacts < f->at &&
+						     json_object_get(row, "link_state"))
+			json_object_set_new(row, "link_state", json_pack("[s,[]]", "set"));
+		return json_pack("{s:o}", "rows", rows);
 	}
 	if (!strcmp(name, "update") || !strcmp(name, "mutate"))
 		return json_pack("{s:i}", "count", f->how == FAKE_COUNT_0 ? 0 : f->how == FAKE_COUNT_2 ? 2 : 1);
@@ -164,6 +169,8 @@ static bool handle(struct fake *f, int fd, const json_t *msg)
 	}
 	f->transacts++;
 	f->writes += is_write(params);
+	if (f->how == FAKE_CLOSE_ONCE)
+		return f->transacts != f->at && say(fd, reply(msg, results(f, params)));
 	return f->transacts >= f->at ? answer_badly(f, fd, msg) : say(fd, reply(msg, results(f, params)));
 }
 

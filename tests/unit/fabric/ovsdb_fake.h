@@ -29,6 +29,8 @@ enum fake_how {
 	FAKE_WAIT_FAILS,
 	FAKE_COMMIT_FAILS, /* an error after the last operation */
 	FAKE_ECHO_FIRST,   /* asks for a sign of life and answers only when it got one */
+	FAKE_CLOSE_ONCE,   /* hangs up instead of answer number `at`, and is good again */
+	FAKE_LINK_LATE,    /* no link_state before answer number `at` */
 	FAKE_NOT_LOCKED,   /* another has the lock; comes over after 200 ms when at > 0 */
 };
 

@@ -283,6 +283,7 @@ static const struct {
 	{ "\"reserved\":[7]," PORTS(""), "no range" },
 	{ "\"reserved\":[\"3000-3100\"]," PORTS(PORT("p1", "n1", "eth0", "3001")), "reserved id" },
 	{ "\"lldp_max_age_s\":0," PORTS(""), "lldp_max_age_s" },
+	{ "\"settle_ms\":5001," PORTS(""), "settle_ms" },
 	{ "\"rset\":50," PORTS(""), "rset" },
 	{ "\"switches\":[]", "from 1 to 1024" },
 	{ PORTS(PORT("p1", "n1", "eth0", "3001") "," PORT("p1", "n2", "eth0", "3002")), "port 'p1' is there twice" },
@@ -613,27 +614,56 @@ static int no_reals(const json_t *j)
 	return good;
 }
 
-static void sync_case(size_t at)
+/* One switch, one port, one net that is to be opened. */
+struct bed {
+	struct clf_fabrics *set;
+	struct clf_net net;
+	struct fake fake;
+	void *self;
+};
+
+static void bed_make(struct bed *b, enum fake_how how, int at, const char *tables)
 {
-	struct clf_fabrics *set = NULL;
-	struct clf_net net = { .lease = "j", .key = 100 };
-	struct clf_want want = { .nets = &net, .n = 1 };
-	struct clf_net_task task = { .op = CLF_NET_OPEN, .net = &net };
 	struct clf_error err = { 0 };
 	char section[600];
-	void *self = NULL;
-	struct fake f;
-	int64_t began = now_ms();
-	int rc;
 
+	*b = (struct bed){ .net = { .lease = "j", .key = 100 } };
 	snprintf(section, sizeof section,
 		 "\"switches\":[{\"name\":\"a\",\"remote\":\"%s\",\"bridge\":\"br0\",\"uplinks\":[],\"ports\":[%s]}]",
 		 socket_path, PORT("p1", "n1", "eth0", "3001"));
-	fake_start(&f, socket_path + 5, syncs[at].how, syncs[at].at, syncs[at].tables);
-	if (open_driver(section, &set, &self, &err) || clf_strv_add(&net.ports, "a/p1", &err))
+	fake_start(&b->fake, socket_path + 5, how, at, tables);
+	if (open_driver(section, &b->set, &b->self, &err) || clf_strv_add(&b->net.ports, "a/p1", &err))
 		abort();
-	rc = clf_drv_ovsdb.sync(self, &want, &task, 1, 600, &err);
-	ok(!rc && task.error.code == syncs[at].code &&
+}
+
+static void bed_done(struct bed *b)
+{
+	clf_drv_ovsdb.close(b->self);
+	fake_stop(&b->fake);
+	clf_net_done(&b->net);
+	clf_fabrics_destroy(b->set);
+}
+
+static struct clf_net_task bed_open(struct bed *b, int ms)
+{
+	struct clf_want want = { .nets = &b->net, .n = 1 };
+	struct clf_net_task task = { .op = CLF_NET_OPEN, .net = &b->net };
+	struct clf_error err = { 0 };
+
+	if (clf_drv_ovsdb.sync(b->self, &want, &task, 1, ms, &err))
+		abort();
+	return task;
+}
+
+static void sync_case(size_t at)
+{
+	struct clf_net_task task;
+	struct bed b;
+	int64_t began = now_ms();
+
+	bed_make(&b, syncs[at].how, syncs[at].at, syncs[at].tables);
+	task = bed_open(&b, 600);
+	ok(task.error.code == syncs[at].code &&
 		   strstr(task.error.code ? task.error.text : task.report.text, syncs[at].says),
 	   "%s: %s", syncs[at].name, task.report.text);
 	ok(now_ms() - began < 900, "%s: within its time", syncs[at].name);
@@ -645,12 +675,39 @@ static void sync_case(size_t at)
 						  : "unreachable",
 	       "%s: word", syncs[at].name);
 	if (syncs[at].how == FAKE_WAIT_FAILS)
-		is_int(f.writes, 3, "%s: tried twice, and once to take back", syncs[at].name);
+		is_int(b.fake.writes, 3, "%s: tried twice, and once to take back", syncs[at].name);
 	clf_net_task_done(&task);
-	clf_drv_ovsdb.close(self);
-	fake_stop(&f);
-	clf_net_done(&net);
-	clf_fabrics_destroy(set);
+	bed_done(&b);
+}
+
+/* A sync on a fabric of one switch asks three times: read, write, read again. */
+static void idle_connection(void)
+{
+	struct clf_net_task task;
+	struct bed b;
+
+	bed_make(&b, FAKE_CLOSE_ONCE, 4, DB(MINE, QUIET));
+	task = bed_open(&b, 2000);
+	ok(!task.error.code && b.fake.connections == 1, "first sync: verified, one connection");
+	clf_net_task_done(&task);
+	task = bed_open(&b, 2000);
+	ok(!task.error.code && b.fake.connections == 2, "a connection that was closed meanwhile is opened again: %s",
+	   task.report.text);
+	clf_net_task_done(&task);
+	bed_done(&b);
+}
+
+static void late_link(void)
+{
+	struct clf_net_task task;
+	struct bed b;
+
+	bed_make(&b, FAKE_LINK_LATE, 6, DB(MINE, QUIET));
+	task = bed_open(&b, 2000);
+	ok(!task.error.code && b.fake.transacts == 6, "link state that comes after cur_cfg is waited for: %s",
+	   task.report.text);
+	clf_net_task_done(&task);
+	bed_done(&b);
 }
 
 int main(void)
@@ -668,5 +725,7 @@ int main(void)
 	node_ports();
 	for (size_t i = 0; i < sizeof syncs / sizeof *syncs; i++)
 		sync_case(i);
+	idle_connection();
+	late_link();
 	return done_testing();
 }
