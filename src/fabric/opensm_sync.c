@@ -399,8 +399,8 @@ static bool opens_now(const struct run *r, const struct clf_net *net)
 	return false;
 }
 
-/* An edit by somebody else is not overwritten, unless the fabric shows that isolation is broken now: a net without its
- * key, or ordinary ports full in the default partition. */
+/* An edit by somebody else is not overwritten, unless the fabric shows that isolation is broken now: a port of a running
+ * net with another table than its own, or ordinary ports full in the default partition. */
 static bool isolation_broken(struct run *r)
 {
 	struct osm_view all = { 0 };
@@ -420,7 +420,7 @@ static bool isolation_broken(struct run *r)
 			if (!clf_guid_parse(net->ports.v[k], strlen(net->ports.v[k]), &guid))
 				continue;
 			p = osm_view_find(&all, guid);
-			broken = p && p->state == OSM_OK && !osm_table_has(&all, p, net->key);
+			broken = p && p->state == OSM_OK && !osm_table_right(&all, p, &r->parts, r->sm.guid, NULL, 0);
 		}
 	osm_view_done(&all);
 	return broken;
@@ -570,30 +570,38 @@ static void pause_us(long us)
 	nanosleep(&t, NULL);
 }
 
+/* Between two readings: a twelfth of the time it has taken so far, but not less than the last reading took, for that is
+ * time the fabric needs to be programmed in. */
+static long pause_for(int64_t took_ms, int64_t since_ms)
+{
+	long us = 1000 * (long) (since_ms / 12);
+
+	us = us < POLL_MIN_US ? POLL_MIN_US : us;
+	us = us < 1000 * (long) took_ms ? 1000 * (long) took_ms : us;
+	return us > POLL_MAX_US ? POLL_MAX_US : us;
+}
+
 /* Read until every task is over or the time is up. */
 static void poll_tables(struct run *r)
 {
-	int64_t progress_ms = clf_coproc_now_ms();
+	int64_t start_ms = clf_coproc_now_ms(), progress_ms = start_ms, took_ms = 0;
 	size_t best = all_right(r);
-	long wait = POLL_MIN_US;
 
 	while (!(r->n ? all_over(r) : nets_right(r)) && clf_coproc_now_ms() < r->deadline) {
 		int64_t began = clf_coproc_now_ms();
 
-		pause_us(wait);
+		pause_us(pause_for(took_ms, began - start_ms));
+		began = clf_coproc_now_ms();
 		if (read_ports(r, &r->blind))
 			break;
+		took_ms = clf_coproc_now_ms() - began;
 		for (size_t i = 0; i < r->n; i++)
 			if (!r->looks[i].answered)
 				look_at(r, i);
 		if (all_right(r) > best) {
 			best = all_right(r);
 			progress_ms = clf_coproc_now_ms();
-			wait = POLL_MIN_US;
 		}
-		/* A big fabric is not read more often than it can be programmed. */
-		wait = wait * 5 / 4 + 1000 * (long) (clf_coproc_now_ms() - began) / 4;
-		wait = wait > POLL_MAX_US ? POLL_MAX_US : wait;
 		if (r->signals == 1 && clf_coproc_now_ms() - progress_ms >= AGAIN_MS)
 			signal_sm(r);
 	}

@@ -4,13 +4,14 @@
 #
 #   fabric [GEN-IBNET OPTIONS]    ibsim on a made fabric (default 8 leaves, 16 hosts, 4 spines: 128 HCAs)
 #   guid N [RAIL]                 port GUID of host N
-#   sm_start [TAG [HOST [FILE]]]  OpenSM on the HCA of a host (default 1), waits until it rules; sm_kill [TAG]; sm_hup [TAG]
+#   sm_start [TAG [HOST [FILE [OPTIONS]]]]  OpenSM on the HCA of a host (default 1), waits until it rules; sm_kill [TAG]; sm_hup [TAG]
 #   sweeps [TAG]                  heavy sweeps that have ended
-#   console CMD...                a line for ibsim: cut N, mend N for the cable of host N
+#   console CMD...                a line for ibsim; cut_cable N, mend N: the cable of host N
 #   conf [MEMBERS]                fabrics.json with one fabric "ib"; MEMBERS are added to its section
 #   drive_start; d COMMAND...     the driver; d prints its answers. drive_stop
 #   q FILTER                      jq on the last answers ($ans)
-#   tables                        all HCA tables by smpquery-free reading: count and table a line
+#   tables                        all tables as the witness reads them: "123 8001,7fff 1 ffff"
+#   pkeys_of N                    the table of host N as smpquery reads it
 #   settle SECONDS COMMAND...     repeat a command until it succeeds
 # Source: opensm(8), ibsim(8), umad2sim.
 . "$CLF_SRCDIR/tests/lib/shtap.sh"
@@ -89,7 +90,7 @@ sm_start() {
 	rm -f "$work/$tag.log"
 	(
 		cd "$work/cwd" && exec 7>&- 8>&- 9>&- && SIM_HOST=$(host "$at") LD_PRELOAD=$UMAD2SIM exec opensm -F "$work/$tag.conf" -P "$file" \
-			-f "$work/$tag.log" --console off >"$work/$tag.out" 2>&1 </dev/null
+			-f "$work/$tag.log" --console off "${@:4}" >"$work/$tag.out" 2>&1 </dev/null
 	) &
 	echo $! >"$work/$tag.pid"
 	disown
@@ -156,8 +157,6 @@ code_of() { q "select(.lease == \"$1\") | .error.code // \"ok\""; }
 text_of() { q "select(.lease == \"$1\") | .error.text // .text"; }
 findings() { q '.out[]?.code' | sort -u | tr '\n' ' '; }
 
-# Count and content of all HCA tables, read with infiniband-diags, not with our witness: "123 8001,7fff".
-lids() { sed -n 's/.*# lid \([0-9]*\) lmc.*/\1/p' "$work/fabric.net" | sort -un; }
 # Independent of closfold: the table of a port by smpquery, as "8101,7fff".
 pkeys_of() {
 	on_sim smpquery pkeys -G "$(guid "$1")" 1 2>/dev/null | sed 's/^ *[0-9]*://' | grep -o '0x[0-9a-f]*' | grep -v 0x0000 |

@@ -43,15 +43,29 @@ done
 { printf '%s\n' "$good"; echo 'x=0x0300 :'; for i in $(seq 8 128) $(seq 8 128); do printf '%s=full, ' "$(guid "$i")"; done; echo "$(guid 8)=full ;"; } >"$part.x" && mv "$part.x" "$part"
 break_file "I a line over 4,095 bytes" partitions-edited
 printf '%s\n' "$good" | sed "s/^open=0x0001,indx0 :/&\n$(guid 4)=full,/" >"$part.x" && mv "$part.x" "$part"
-resweep
-d audit
-like "$(findings)" net-wrong "H5 a port of the job in open as well: the audit sees the second key"
+break_file "H5 a port of the job in open as well" partitions-edited
+for k in 'closfold_0101=0x0101,indx0 :|H2 the key twice' 'closfold_0101=0x8101,indx0 :|H2 the key again with bit 15' 'x=0x1ffff,indx0 :|H3 a key of 17 bits' \
+	'x=0x0300,ipoib,indx0,A=full :|H6 an unknown flag'; do
+	printf '%s\n%s\n%s=full ;\n' "$good" "${k%|*}" "$(guid 9)" >"$part.x" && mv "$part.x" "$part"
+	before=$(cat "$part")
+	resweep
+	d audit
+	like "$(findings)" 'partitions-edited' "${k#*|}: the audit tells of the edit"
+	d open N 0x0150 "$(guids 20 21)"
+	d sync
+	case $(code_of N) in
+	ok) is "$(cat "$part" | grep -c "$(guid 9)=full")" 1 "${k#*|}: isolation was gone, so it is written anew" ;;
+	conflict) is "$(cat "$part")" "$before" "${k#*|}: no job starts and the edit is kept" ;;
+	*) ok 1 "${k#*|}: $(code_of N) $(text_of N)" ;;
+	esac
+	d close N
+	d sync
+	rm "$part"
+	d sync
+	is "$(tables)" "123 8001,7fff $A" "${k#*|}: right again without it"
+done
 
 # F: an edit that harms nothing is somebody's work: kept, and nothing starts over it.
-d sync # the one before: isolation is not gone, so it is not overwritten
-like "$(cat "$part")" "^$(guid 4)=full,$" "an edit is not overwritten while the jobs keep their keys"
-rm "$part"
-d sync
 printf '%s\nmine=0x0300 :\n%s=limited ;\n' "$good" "$(guid 30)" >"$part.x" && mv "$part.x" "$part"
 before=$(cat "$part")
 d open N 0x0151 "$(guids 20 21)"

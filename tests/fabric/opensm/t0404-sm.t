@@ -85,7 +85,31 @@ mend 120
 settle 20 eval '[ "$(tables)" = "119 8001,7fff 4 8103,7fff 4 8101,7fff 1 ffff" ]'
 ok $? "S: and the fabric comes to rest"
 
+# The signal reaches OpenSM or nobody: SIGHUP would end any other process.
+sleep 300 &
+other=$!
+cp "$work/sm.pid" "$work/keep.pid"
+echo $other >"$work/sm.pid"
+d open P 0x0107 "$(guids 50)"
+d sync 1000
+is "$(code_of P)" remote "a pid file with another's number: no start"
+like "$(text_of P)" "is 'sleep', not 'opensm'" "says whose it is"
+kill -0 $other
+ok $? "and that process was left alone"
+kill $other
+d close P
+cp "$work/keep.pid" "$work/sm.pid"
+touch -d '1 hour ago' "$work/sm.pid"
+d sync 1000
+is "$(code_of P)" remote "a pid file older than its process is not believed"
+like "$(text_of P)" 'started after' "says why"
+touch "$work/sm.pid"
+d open P 0x0107 "$(guids 50)"
+d sync
+is "$(code_of P)" ok "with the right one all is well"
+
 # Another subnet manager than those that were named.
+d audit
 sm_kill
 sm_start other 2 "$part"
 d open U 0x0104 "$(guids 40)"

@@ -45,4 +45,28 @@ mend 11
 settle 10 eval 'd audit; [ -z "$(findings)" ]'
 ok $? "and is quiet when it is back with its key"
 is "$(pkeys_of 11)" "8102,7fff" "which it has"
+
+# LIDs are given out anew: the old LID of a port is another's now, and the witness does not know it yet.
+d open C 0x0103 "$(guids 20 21 22 23)"
+d sync
+is "$(code_of C)" ok "a job runs"
+sed -i "s/\"sm_ports\":\[/&\"$(guid 100)\",/" "$fabrics"
+drive_stop
+drive_start
+d want B 0x0102 "$(guids 10 11)"
+d want C 0x0103 "$(guids 20 21 22 23)"
+d sync
+lid() { on_sim smpquery portinfo -G "$(guid "$1")" 1 | sed -n 's/^Lid:\.*//p'; }
+was=$(lid 20)
+sm_kill
+rm -f "$OSM_CACHE_DIR"/*
+sm_start sm 100 "$part" -r
+now=$(lid 20)
+[ "$was" != "$now" ]
+ok $? "the LID of a port changed from $was to $now"
+d open D 0x0104 "$(guids 20 24 25)"
+d forget C
+d sync
+is "$(code_of D)" ok "the tables are read from the port that is meant"
+is "$(pkeys_of 20) $(pkeys_of 25) $(pkeys_of 21)" "8104,7fff 8104,7fff 8001,7fff" "which hold the key"
 done_testing

@@ -85,6 +85,7 @@ cp "$work/standby.pid" "$work/publish.pid"
 d open H 0x0105 "$(guids 10 11 12)"
 d sync
 is "$(code_of H)" ok "HA a job runs"
+d audit
 grep -q closfold_0105 "$real"
 ok $? "HA: the standby had the file before"
 sed -i '/^closfold_0105/,$d' "$real" # ... and loses it

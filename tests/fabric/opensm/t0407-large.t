@@ -20,8 +20,23 @@ d close A
 d sync
 is "$(code_of A)" ok "and open again"
 
+# An end right behind a start that had no time: the sweep that programs the key is under way and the tables do not show it yet.
+for wait in 20 60 120; do
+	d open A 0x0101 "$(job $(seq 2 65))"
+	d sync $wait
+	d close A
+	d sync 8000
+	is "$(code_of A)" ok "closed behind a start of $wait ms ($(q 'select(has("sync")) | .ms | floor') ms)"
+	for _ in 1 2 3 4 5 6; do
+		sleep 0.1
+		d read
+		q '[.out.ports[] | select(.table[] == "0x8101")] | length'
+	done >"$work/held"
+	is "$(sort -u "$work/held")" 0 "and no port takes the key up afterwards"
+done
+
 d open A 0x0101 "$(job $(seq 2 65))"
-(sleep 0.06; kill -KILL "$(cat "$work/sm.pid")") &
+(sleep 0.15; kill -KILL "$(cat "$work/sm.pid")") &
 d sync 2500
 wait $!
 got=$(code_of A)
