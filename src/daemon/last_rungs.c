@@ -46,23 +46,28 @@ static void done(void *arg, const struct clf_error *why, const json_t *evidence)
 }
 
 /* Components of one het job share a network: they are no strangers to each other. */
-static int strangers(const struct clf_state *st, const struct clf_lease *l, const struct clf_strv *nodes,
+static int kin_of(const struct clf_state *st, const struct clf_lease *l, struct clf_strv *kin, struct clf_error *err)
+{
+	const struct clf_lease *o;
+
+	for (size_t i = 0; l->het_job_id && (o = clf_store_next(st->store, &i));)
+		if (o->het_job_id == l->het_job_id && strcmp(o->id, l->id) != 0 && clf_lease_open(o) && o->nodes &&
+		    clf_hostlist_expand(o->nodes, CLF_MAX_NODES, kin, err))
+			return -1;
+	return 0;
+}
+
+static int strangers(const struct clf_state *st, const struct clf_strv *nodes, const struct clf_strv *kin,
 		     struct clf_strv *out, struct clf_error *err)
 {
 	CLF_CLEANUP(clf_strmap_done) struct clf_strmap own = { .copy = true };
-	CLF_CLEANUP(clf_strv_done) struct clf_strv kin = { 0 };
-	const struct clf_lease *o;
 	const char *name;
 
-	for (size_t i = 0; l->het_job_id && (o = clf_store_next(st->store, &i));)
-		if (o->het_job_id == l->het_job_id && clf_lease_open(o) && o->nodes &&
-		    clf_hostlist_expand(o->nodes, CLF_MAX_NODES, &kin, err))
-			return -1;
 	for (size_t i = 0; i < nodes->n; i++)
 		if (clf_strmap_set(&own, nodes->v[i], 0, err))
 			return -1;
-	for (size_t i = 0; i < kin.n; i++)
-		if (clf_strmap_set(&own, kin.v[i], 0, err))
+	for (size_t i = 0; i < kin->n; i++)
+		if (clf_strmap_set(&own, kin->v[i], 0, err))
 			return -1;
 	for (size_t i = 0; (name = clf_agents_next(st->agents, &i));)
 		if (!clf_strmap_find(&own, name, &(uint32_t){ 0 }) && clf_strv_add(out, name, err))
@@ -81,7 +86,8 @@ static int members(const struct clf_run_fabric *f, const struct clf_strv *all, s
 }
 
 static int start_one(struct rungs *r, const struct clf_lease *l, const struct clf_run_fabric *f,
-		     const struct clf_strv *nodes, const struct clf_strv *others, struct clf_error *err)
+		     const struct clf_strv *nodes, const struct clf_strv *others, const struct clf_strv *kin,
+		     struct clf_error *err)
 {
 	CLF_CLEANUP(clf_strv_done) struct clf_strv own = { 0 };
 	struct one *o = calloc(1, sizeof *o);
@@ -103,6 +109,7 @@ static int start_one(struct rungs *r, const struct clf_lease *l, const struct cl
 						     .net = &net,
 						     .nodes = &own,
 						     .others = others,
+						     .kin = kin,
 						     .timeout_ms = NODES_MS };
 
 		rc = clf_verify_nodes_start(&in, done, o, NULL, err);
@@ -120,9 +127,11 @@ int clf_last_rungs(void *arg, const struct clf_lease *l, struct clf_error *err)
 	struct clf_state *st = arg;
 	CLF_CLEANUP(clf_strv_done) struct clf_strv nodes = { 0 };
 	CLF_CLEANUP(clf_strv_done) struct clf_strv others = { 0 };
+	CLF_CLEANUP(clf_strv_done) struct clf_strv kin = { 0 };
 	struct rungs *r;
 
-	if (clf_hostlist_expand(l->nodes, CLF_MAX_NODES, &nodes, err) || strangers(st, l, &nodes, &others, err))
+	if (clf_hostlist_expand(l->nodes, CLF_MAX_NODES, &nodes, err) || kin_of(st, l, &kin, err) ||
+	    strangers(st, &nodes, &kin, &others, err))
 		return -1;
 	r = calloc(1, sizeof *r);
 	if (!r || !(r->evidence = json_object())) {
@@ -134,7 +143,7 @@ int clf_last_rungs(void *arg, const struct clf_lease *l, struct clf_error *err)
 	for (size_t i = 0; i < st->fab.n; i++)
 		/* one that cannot begin is an answer too: it counts when the others have given theirs */
 		if (clf_lease_net(l, st->fab.run[i].conf->name) &&
-		    start_one(r, l, &st->fab.run[i], &nodes, &others, &r->error) && !r->left) {
+		    start_one(r, l, &st->fab.run[i], &nodes, &others, &kin, &r->error) && !r->left) {
 			clf_fail(err, r->error.code, "%s", r->error.text);
 			json_decref(r->evidence);
 			free(r);

@@ -35,7 +35,7 @@ struct clf_verify {
 	bool can_probe;
 	enum clf_rung attest, probe;
 	struct clf_net net;
-	struct clf_strv others;
+	struct clf_strv others, kin;
 	bool only_others;
 	struct member *members;
 	size_t n;
@@ -83,6 +83,7 @@ static void destroy(struct clf_verify *v)
 	clf_strmap_done(&v->names);
 	clf_net_done(&v->net);
 	clf_strv_done(&v->others);
+	clf_strv_done(&v->kin);
 	clf_probe_plan_destroy(v->plan);
 	json_decref(v->skipped);
 	free(v->fabric);
@@ -363,6 +364,9 @@ static int make_plan(struct clf_verify *v, struct clf_error *err)
 	stranger_nics(v, seed, &others);
 	if (clf_probe_plan_make(job.v, job.n, others.v, others.n, positive, negative, seed, &v->plan, err))
 		return -1;
+	for (i = 0; i < v->kin.n; i++)
+		if (clf_probe_plan_kin(v->plan, v->kin.v[i], err))
+			return -1;
 	json_array_foreach(v->skipped, i,
 			   text) if (clf_probe_plan_skip(v->plan, json_string_value(text), err)) return -1;
 	return 0;
@@ -519,6 +523,9 @@ static int copy_in(struct clf_verify *v, const struct clf_verify_nodes *in, stru
 	}
 	for (size_t i = 0; in->others && i < in->others->n; i++)
 		if (clf_strv_add(&v->others, in->others->v[i], err))
+			return -1;
+	for (size_t i = 0; in->kin && i < in->kin->n; i++)
+		if (clf_strv_add(&v->kin, in->kin->v[i], err))
 			return -1;
 	return copy_net(&v->net, in->net, err);
 }

@@ -26,6 +26,7 @@ struct clf_verify_nodes {
 	const struct clf_net *net;
 	const struct clf_strv *nodes;  /* of the job */
 	const struct clf_strv *others; /* strangers to probe; NULL: all with a report, but the job's own */
+	const struct clf_strv *kin;    /* nodes that share the network without being of this job's part; NULL: none */
 	int timeout_ms;                /* all of it; at least 1000 */
 };
 

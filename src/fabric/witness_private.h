@@ -4,6 +4,7 @@
 #define CLF_FABRIC_WITNESS_PRIVATE_H
 
 #include "base/strmap.h"
+#include "base/strv.h"
 #include "fabric/witness_probe.h"
 
 #define CLF_PROBE_SKIPPED 64u /* texts kept */
@@ -42,6 +43,7 @@ struct clf_probe_plan {
 	struct nic *job, *others;
 	size_t njob, nothers;
 	struct clf_strmap job_names;
+	struct clf_strv kin;
 	char positive[33], negative[33];
 	struct probe *probes;
 	size_t nprobes, probes_cap;

@@ -55,6 +55,7 @@ void clf_probe_plan_destroy(struct clf_probe_plan *p)
 	nics_free(p->job, p->njob);
 	nics_free(p->others, p->nothers);
 	clf_strmap_done(&p->job_names);
+	clf_strv_done(&p->kin);
 	for (size_t i = 0; i < sizeof p->ask_of / sizeof *p->ask_of; i++)
 		clf_strmap_done(&p->ask_of[i]);
 	for (size_t i = 0; i < p->nasks; i++) {
@@ -379,4 +380,11 @@ void clf_probe_ask_answered(struct clf_probe_plan *p, size_t i, const json_t *re
 		a->reply = json_incref((json_t *) reply);
 	else
 		a->why = strdup(why && *why->text ? why->text : "no answer");
+}
+
+int clf_probe_plan_kin(struct clf_probe_plan *p, const char *node, struct clf_error *err)
+{
+	/* the map borrows its keys */
+	return clf_strv_add(&p->kin, node, err) || clf_strmap_set(&p->job_names, p->kin.v[p->kin.n - 1], 1, err) ? -1
+														 : 0;
 }

@@ -29,6 +29,10 @@ struct clf_probe_nic {
 
 struct clf_probe_plan;
 
+/* A node that shares the job's network without being probed for it (another component of a het job): its answers are no
+ * stranger's. name is copied. */
+CLF_MUST_USE int clf_probe_plan_kin(struct clf_probe_plan *p, const char *node, struct clf_error *err);
+
 /* nonces: 32 hex digits each, different. NICs of one node need not follow each other; the order decides the ring. */
 CLF_MUST_USE int clf_probe_plan_make(const struct clf_probe_nic *job, size_t njob, const struct clf_probe_nic *others,
 				     size_t nothers, const char *positive_nonce, const char *negative_nonce,

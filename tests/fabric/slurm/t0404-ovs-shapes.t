@@ -39,9 +39,9 @@ unlike "$(timeout 5 squeue -h -o '%t %r')" 'JobHeld' "it is not held for it"
 like "$("$CLF_BUILD/closfold" status)" 'eth \(ovsdb\): 3 of 3 keys in use' "status says so"
 touch "$out.go"
 wait_for 30 at_rest
-for i in $(seq 60); do
-	[ -e "$out.4" ] || [ -e "$out.3" -a -e "$out.2" -a -e "$out.1" -a "$(ls "$out".[1-4] | wc -l)" = 4 ] && break
-	for j in $(timeout 5 squeue -h -t PD -o %A); do root scontrol update JobId="$j" StartTime=now >/dev/null; done
+for _ in $(seq 100); do
+	[ "$(ls "$out".[1-4] 2>/dev/null | wc -l)" = 4 ] && break
+	for j in $(timeout 5 squeue -h -t PD -o %i); do root scontrol update JobId="$j" StartTime=now >/dev/null; done
 	sleep 1
 done
 is "$(ls "$out".[1-4] 2>/dev/null | wc -l)" 4 "with a key free it runs too"
