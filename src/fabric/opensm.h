@@ -37,6 +37,7 @@ struct osm {
 	struct clf_coproc co;
 	uint64_t sm_guid; /* the last audit's; 0 none yet */
 	int64_t discovered_ms; /* when; 0 never by this witness */
+	int64_t slowest_ms; /* of a sweep seen from signal to last table */
 };
 
 int osm_conf_read(struct osm *o, struct clf_error *err);

@@ -214,6 +214,8 @@ static void judge_port(const struct survey *s, const struct osm_port *p, struct 
 			put(&f->unread, p->guid, osm_state_text(p->state));
 		return;
 	}
+	if (net && p->link != 4)
+		put(&f->unread, p->guid, "its link is not active yet");
 	if (!sm && osm_table_default_full(&s->view, p))
 		put(&f->full, p->guid, "a full member of the default partition, which reaches every port");
 	else if (sm && !osm_table_default_full(&s->view, p))

@@ -50,7 +50,7 @@ struct run {
 	struct osm_view view;
 	bool *skip; /* nets of want that are not written */
 	bool changed, rediscovered;
-	int64_t published_ms, signalled_ms;
+	int64_t signalled_ms;
 	unsigned reads, signals;
 	struct clf_error copies; /* not confirmed */
 	struct clf_error broken; /* the file could not be put right */
@@ -399,8 +399,8 @@ static bool opens_now(const struct run *r, const struct clf_net *net)
 	return false;
 }
 
-/* An edit by somebody else is not overwritten, unless the fabric shows that isolation is broken now: a port of a running
- * net with another table than its own, or ordinary ports full in the default partition. */
+/* An edit by somebody else is not overwritten, unless the fabric shows that isolation is broken now: a port of a
+ * running net with another table than its own, or ordinary ports full in the default partition. */
 static bool isolation_broken(struct run *r)
 {
 	struct osm_view all = { 0 };
@@ -464,7 +464,6 @@ static void write_file(struct run *r)
 	if (osm_publish(r->o, &r->text, &r->broken))
 		return;
 	r->changed = true;
-	r->published_ms = clf_coproc_now_ms();
 	rung(r, "published", json_pack("{s:s,s:i}", "sha256", hash, "bytes", (int) r->text.len));
 }
 
@@ -497,11 +496,24 @@ static void signal_sm(struct run *r)
 
 /* --- the tables --- */
 
+/* How long an older sweep may last: twice the slowest that was seen, and never more than most of this call. */
+static int64_t settle_ms(const struct run *r)
+{
+	int64_t ms = 2 * r->o->slowest_ms > SETTLE_MS ? 2 * r->o->slowest_ms : SETTLE_MS,
+		most = (r->deadline - r->began) * 3 / 4;
+
+	return ms < most || most < SETTLE_MS ? ms : most;
+}
+
+/* Could a sweep that read an older file still be under way? Not once a port was seen to change after this call's write,
+ * nor some time after its signal, if OpenSM lives. Where nothing may be signalled the age of the file has to do. */
 static bool settled(const struct run *r, const struct look *l)
 {
-	int64_t since = r->changed ? clf_coproc_now_ms() - r->published_ms : r->file.age_ms + elapsed(r);
-
-	return !l->needs_settle || l->moved || since >= SETTLE_MS;
+	if (!l->needs_settle || l->moved)
+		return true;
+	if (r->signals)
+		return r->sm.answers && clf_coproc_now_ms() - r->signalled_ms >= settle_ms(r);
+	return r->broken.code && r->file.age_ms + elapsed(r) >= settle_ms(r);
 }
 
 static bool task_right(const struct run *r, size_t i)
@@ -570,6 +582,15 @@ static void pause_us(long us)
 	nanosleep(&t, NULL);
 }
 
+/* Did this call see OpenSM at work from its signal to the last port? */
+static bool all_moved(const struct run *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->looks[i].moved || r->looks[i].right != r->looks[i].ports.n)
+			return false;
+	return r->n && r->signals == 1;
+}
+
 /* Between two readings: a twelfth of the time it has taken so far, but not less than the last reading took, for that is
  * time the fabric needs to be programmed in. */
 static long pause_for(int64_t took_ms, int64_t since_ms)
@@ -607,6 +628,8 @@ static void poll_tables(struct run *r)
 	}
 	if (r->blind.code)
 		fail_all(r, unknown_code(&r->blind), "unreachable", r->blind.text);
+	else if (all_moved(r) && clf_coproc_now_ms() - start_ms > r->o->slowest_ms)
+		r->o->slowest_ms = clf_coproc_now_ms() - start_ms;
 	rung(r, "tables",
 	     json_pack("{s:i,s:i,s:i}", "reads", (int) r->reads, "ports_right", (int) all_right(r), "ports_read",
 		       (int) r->view.n));

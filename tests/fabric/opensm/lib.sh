@@ -12,6 +12,7 @@
 #   q FILTER                      jq on the last answers ($ans)
 #   tables                        all tables as the witness reads them: "123 8001,7fff 1 ffff"
 #   pkeys_of N                    the table of host N as smpquery reads it
+#   when_key PORT KEY SIGNAL      in the background: OpenSM gets the signal as soon as the port's table begins with the key
 #   settle SECONDS COMMAND...     repeat a command until it succeeds
 # Source: opensm(8), ibsim(8), umad2sim.
 . "$CLF_SRCDIR/tests/lib/shtap.sh"
@@ -170,4 +171,19 @@ ready() {
 	sm_start
 	drive_start
 	d sync
+}
+# A witness of its own, for a few milliseconds matter here. Ready when it returns; `wait $watch` for its end.
+when_key() {
+	rm -f "$work/watching"
+	(
+		exec 7>&- 9>&-
+		coproc W { cd "$work/cwd" && SIM_HOST=$(host 1) LD_PRELOAD=$UMAD2SIM exec "$WITNESS"; }
+		read -r _ <&"${W[0]}"
+		while echo "read 500 $1" >&"${W[1]}" && read -r line <&"${W[0]}" && read -r _ <&"${W[0]}"; do
+			: >"$work/watching"
+			case $line in *" table=$2"*) kill -"$3" "$(cat "$work/sm.pid")" && break ;; esac
+		done
+	) 2>/dev/null &
+	watch=$!
+	settle 10 test -e "$work/watching"
 }

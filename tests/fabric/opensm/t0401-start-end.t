@@ -34,6 +34,7 @@ n=$(sweeps)
 d open A3 0x0102 "$(guids 8 9)"
 d forget A3
 d sync
+sleep 0.3
 is "$(sweeps)" "$n" "nothing to do: OpenSM is not bothered"
 
 for i in $(seq 1 50); do d open "J$i" "$((0x0110 + i))" "$(guids $((9 + 2 * i)) $((10 + 2 * i)))"; done

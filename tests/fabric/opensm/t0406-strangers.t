@@ -59,6 +59,16 @@ d close A
 d sync
 is "$(code_of A)" ok "closed"
 
+echo "s/^SELF=full,/&\n$(guid 99)=full,/" >"$work/publish.sed"
+d open A 0x0101 "$(guids 4 5 6 7)"
+d sync
+is "$(code_of A)" conflict "one port elsewhere that is full in the default partition: not verified, though the job's tables are right"
+like "$(text_of A)" "full members of the default.*$(guid 99)" "it is named"
+d close A
+: >"$work/publish.sed"
+d sync
+is "$(code_of A)" ok "closed"
+
 touch "$work/publish.fail"
 d open A 0x0101 "$(guids 4 5)"
 d sync
