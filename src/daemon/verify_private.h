@@ -16,9 +16,9 @@ struct clf_verify_nics {
 void clf_verify_nics_done(struct clf_verify_nics *l);
 
 /* Interfaces of a node on the fabric, with a link, appended. A port of the driver "leaf1/swp1" is that of the interface
- * that the configuration names, else of the one whose one LLDP neighbour is port swp1; without LLDP a node's only port is that of its only interface with a link.
- * Ports that no interface is known for are named in *unknown (owned, "" when there are none). facts outlive the list.
- * -1: the driver knows no port of this node (its words), or memory. */
+ * that the configuration names, else of the one whose one LLDP neighbour is port swp1; without LLDP a node's only port
+ * is that of its only interface with a link. Ports that no interface is known for are named in *unknown (owned, "" when
+ * there are none). facts outlive the list. -1: the driver knows no port of this node (its words), or memory. */
 CLF_MUST_USE int clf_verify_nics_add(struct clf_verify_nics *l, const struct clf_driver *driver, void *self,
 				     const char *node, const json_t *facts, char **unknown, struct clf_error *err);
 

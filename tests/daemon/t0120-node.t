@@ -232,5 +232,51 @@ ok($w->facts('n1'), 'the real node is still known') and is($w->facts('n1')->{nod
 	$w->cmd('quit');
 	is($w->answer($n)->{code}, 'remote', 'at the controller\'s end all questions are answered');
 }
-unlike($w->err . $w->err('n1'), qr/[^\x20-\x7e\n]/, 'nothing hostile in the messages');
+# ---- answers of a connection that has ended are not given on the next, whose numbers begin anew
+{
+	$w->controller;
+	ok($w->connected(1, 15) && $w->facts('n1', 15), 'a new connection');
+	my $long = sub { my ($ms) = @_; return { op => 'probe', nonce => '1' x 32, deadline_ms => $ms, wait => JSON::PP::true, probes => [ { nic => 'lo', mac => '02:00:00:00:00:01' } ] } };
+	$w->ask_only('n1', 60000, $long->(4000)) for 1 .. 4;
+	$w->call('spin', 'spin');
+	sleep 0.3;
+	$w->stop_controller('KILL');
+	$w->controller;
+	ok($w->connected(1, 15), 'another one');
+	my $began = time;
+	my @n = map { $w->ask_only('n1', 60000, $long->(6000)) } 1 .. 4;
+	my @a = map { $w->answer($_, 20) } @n;
+	ok(time - $began > 5.5, sprintf 'each question has its own answer, after %.1f s', time - $began);
+	is(scalar(grep { $_ && $_->{reply} } @a), 4, 'and has one');
+	$w->stop_controller;
+}
+
+# ---- who pretends to be the controller
+{
+	my $l = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1', LocalPort => 0) or die;
+	$w->node('n2', conf => { controller => '127.0.0.1:' . $l->sockport });
+	# answers hello with these members and options of munge, and tells whether the node hangs up
+	my $pretend = sub {
+		my ($members, @opts) = @_;
+		my $s = $l->accept or die;
+		my $p = bless { s => $s, wire => $w, seq => 0, buf => '', name => 'c' }, 'NodeWire::Peer';
+		my $hello = $p->receive(10);
+		$p->send(from => 'controller', op => 'welcome', session => '5' x 32, nonce => $hello->{nonce}, %$members, opts => \@opts);
+		return ($p, $hello, scalar $p->gone(3));
+	};
+	my ($p, $hello, $gone) = $pretend->({ nonce => '0' x 32 });
+	ok($hello->{op} eq 'hello' && $hello->{node} eq 'n2' && length $hello->{nonce} == 32 && !exists $hello->{session}, 'a node says hello');
+	ok($gone, 'a welcome to another hello is none');
+	ok(($pretend->({}, '-U', 'nobody'))[2], 'nor is one of nobody');
+	ok(($pretend->({ from => 'node' }))[2], 'nor its own words');
+	ok(($pretend->({ session => 'short' }))[2], 'nor one without a session');
+	($p, $hello, $gone) = $pretend->({});
+	ok(!$gone, 'the right one is');
+	$p->{session} = '6' x 32;
+	$p->send(from => 'controller', op => 'ask', ask => { op => 'report' });
+	ok($p->gone, 'a question of another session ends it');
+	ok($w->said(qr/uid \d+: only root/, 'n2') && $w->said(qr/no welcome to this connection/, 'n2') && $w->said(qr/another session/, 'n2'), 'all of which is said');
+	is($w->stop_node('n2'), 0, 'it ends in order');
+}
+unlike($w->err . $w->err('n1') . $w->err('n2'), qr/[^\x20-\x7e\n]/, 'nothing hostile in the messages');
 done_testing();
