@@ -354,9 +354,8 @@ static int repair(struct clf_run *r, const struct clf_lease *l, const char *why,
 
 	snprintf(text, sizeof text, "lease %s of job %u has no job behind it (%s)", l->id, l->job_id, why);
 	/* once it is in release the finding has been made */
-	if (l->state != CLF_LEASE_RELEASING &&
-	    clf_run_record(r, l, CLF_EV_FINDING, false, why, text, clf_run_lease_detail(l), "finding.orphan-lease",
-			   err))
+	if (l->state != CLF_LEASE_RELEASING && clf_run_record(r, l, CLF_EV_FINDING, false, why, text,
+							      clf_run_lease_detail(l), "finding.orphan-lease", err))
 		return -1;
 	return clf_run_finish(r, l, why, done, err);
 }

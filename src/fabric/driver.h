@@ -22,10 +22,10 @@
  * CLOSE, again and again until it is verified; where the device cannot be reached the driver writes the rest state
  * there as soon as it can.
  *
- * Threads: one thread a fabric calls everything but ports(), nic() and attest(), which the daemon's loop may call at the same
- * time: they read what open() made and nothing that changes.
- * To add one: drv_<name>.c, a line in registry.c, docs/drivers/<name>.md, tests/unit/fabric, tests/fabric/<name>.
- * Memory: nets and strings are borrowed for the call; task->report.detail is owned by the caller (clf_net_task_done).
+ * Threads: one thread a fabric calls everything but ports(), nic() and attest(), which the daemon's loop may call at
+ * the same time: they read what open() made and nothing that changes. To add one: drv_<name>.c, a line in registry.c,
+ * docs/drivers/<name>.md, tests/unit/fabric, tests/fabric/<name>. Memory: nets and strings are borrowed for the call;
+ * task->report.detail is owned by the caller (clf_net_task_done).
  */
 #ifndef CLF_FABRIC_DRIVER_H
 #define CLF_FABRIC_DRIVER_H

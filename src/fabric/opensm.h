@@ -35,9 +35,9 @@ struct osm {
 	unsigned table_max; /* 0: what the ports say */
 	/* state */
 	struct clf_coproc co;
-	uint64_t sm_guid; /* the last audit's; 0 none yet */
+	uint64_t sm_guid;      /* the last audit's; 0 none yet */
 	int64_t discovered_ms; /* when; 0 never by this witness */
-	int64_t slowest_ms; /* of a sweep seen from signal to last table */
+	int64_t slowest_ms;    /* of a sweep seen from signal to last table */
 };
 
 int osm_conf_read(struct osm *o, struct clf_error *err);

@@ -2,11 +2,11 @@
 /* glue_stamp.h - what closfold writes into a job, and how it knows its own writing again.
  *
  * Job environment for hooks (spank_job_env): CLOSFOLD_DECISION, _CLASS, _GRANT, _FLAGGED, _ZONE by job_submit,
- * CLOSFOLD_LEASE, _TOKEN by prep. Any client can send entries of these names; job_submit removes every one before it writes its
- * own. slurmctld puts SPANK_ before names. admin_comment: "closfold decision=ID class=C grant=G rule=R[ lease=L][
- * note=TEXT][; what others wrote]". Users cannot write there: stamps count only when the comment names the same
- * decision and class. Memory: environment strings and comments are Slurm's (glue_mem.h); results are borrowed from the
- * job.
+ * CLOSFOLD_LEASE, _TOKEN by prep. Any client can send entries of these names; job_submit removes every one before it
+ * writes its own. slurmctld puts SPANK_ before names. admin_comment: "closfold decision=ID class=C grant=G rule=R[
+ * lease=L][ note=TEXT][; what others wrote]". Users cannot write there: stamps count only when the comment names the
+ * same decision and class. Memory: environment strings and comments are Slurm's (glue_mem.h); results are borrowed from
+ * the job.
  */
 #ifndef CLF_SLURM_GLUE_STAMP_H
 #define CLF_SLURM_GLUE_STAMP_H

@@ -107,17 +107,18 @@ static void sync_all(const struct clf_want *want, int ms)
 	int rc;
 
 	for (size_t i = 0; t && i < D.nwaiting; i++) {
-		const struct clf_net *net = D.waiting[i].op == CLF_NET_CLOSE ? &D.gone[D.waiting[i].gone]
-									     : find(D.waiting[i].lease);
+		const struct clf_net *net =
+			D.waiting[i].op == CLF_NET_CLOSE ? &D.gone[D.waiting[i].gone] : find(D.waiting[i].lease);
 
 		if (net)
 			t[n++] = (struct clf_net_task){ .op = D.waiting[i].op, .net = net };
 	}
 	rc = D.driver->sync(D.self, want, t, n, ms, &err);
 	for (size_t i = 0; !rc && i < n; i++) {
-		emit(json_pack("{s:s,s:s,s:o,s:s,s:s,s:b,s:O*}", "op", t[i].op == CLF_NET_OPEN ? "open" : "close", "lease",
-			       t[i].net->lease, "error", error_json(&t[i].error), "word", t[i].report.word, "text",
-			       t[i].report.text, "programmed", t[i].report.programmed, "detail", t[i].report.detail));
+		emit(json_pack("{s:s,s:s,s:o,s:s,s:s,s:b,s:O*}", "op", t[i].op == CLF_NET_OPEN ? "open" : "close",
+			       "lease", t[i].net->lease, "error", error_json(&t[i].error), "word", t[i].report.word,
+			       "text", t[i].report.text, "programmed", t[i].report.programmed, "detail",
+			       t[i].report.detail));
 		clf_net_task_done(&t[i]);
 	}
 	emit(json_pack("{s:i,s:o,s:f}", "sync", rc, "error", error_json(&err), "ms", now_ms() - began));

@@ -43,7 +43,8 @@ static const struct {
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"probe\":\"maybe\""), "none of try, require, off" },
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"ovsdb\":{}"), "another's section" },
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"kyes\":\"1-9\""), "kyes" },
-	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\"},{\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\""),
+	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\"},{\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-"
+	      "9\""),
 	  "there twice" },
 };
 
@@ -57,8 +58,8 @@ static void configuration(void)
 		ok(load(bad[i].text, &set, &err) && err.code == CLF_E_PARSE && strstr(err.text, bad[i].says),
 		   "refused: %s (%s)", bad[i].says, err.text);
 	}
-	ok(!load(ONE("\"name\":\"ib0\",\"driver\":\"null\",\"keys\":\"0x0100-511\",\"probe\":\"require\",\"null\":{}"), &set,
-		 NULL),
+	ok(!load(ONE("\"name\":\"ib0\",\"driver\":\"null\",\"keys\":\"0x0100-511\",\"probe\":\"require\",\"null\":{}"),
+		 &set, NULL),
 	   "a good one");
 	ok(set->n == 1 && !strcmp(set->v[0].name, "ib0") && set->v[0].key_min == 0x100 && set->v[0].key_max == 511,
 	   "keys in hex and decimal");
