@@ -37,16 +37,33 @@ static json_int_t num(const json_t *j, const char *key)
 	return json_integer_value(json_object_get(j, key));
 }
 
+/* "ib:256/0x0100": fabric and key, as a VLAN id and as a PKey are written. */
+static const char *networks(const json_t *l, char *buf, size_t size)
+{
+	const json_t *list = json_object_get(l, "nets");
+	size_t n = 0;
+
+	snprintf(buf, size, "-");
+	for (size_t i = 0; i < json_array_size(list) && n < size; i++) {
+		const json_t *net = json_array_get(list, i);
+		CLF_AUTO_FREE char *name = clf_remote_text(net, "fabric");
+
+		n += (size_t) snprintf(buf + n, size - n, "%s%s:%" PRId64 "/0x%04" PRIx64, n ? " " : "", name,
+				       (int64_t) num(net, "key"), (int64_t) num(net, "key"));
+	}
+	return buf;
+}
+
 static void print_row(const json_t *l)
 {
 	CLF_AUTO_FREE char *id = clf_remote_text(l, "id"), *state = clf_remote_text(l, "state"),
 			   *user = clf_remote_text(l, "user"), *cls = clf_remote_text(l, "class"),
 			   *grant = clf_remote_text(l, "grant"), *nodes = clf_remote_text(l, "nodes");
-	char when[64];
+	char when[64], nets[200];
 
-	printf("%-10s %-9s %10" PRId64 " %-12s %-12s %-10s %6" PRId64 " %-24s %s\n", id, state,
+	printf("%-10s %-9s %10" PRId64 " %-12s %-12s %-10s %6" PRId64 " %-24s %-20s %s\n", id, state,
 	       (int64_t) num(l, "job_id"), user, cls, grant, (int64_t) num(l, "n_nodes"), nodes,
-	       clf_remote_time(num(l, "requested_ms"), when, sizeof when));
+	       networks(l, nets, sizeof nets), clf_remote_time(num(l, "requested_ms"), when, sizeof when));
 }
 
 /* All pages of the list; *out owned. */
@@ -88,8 +105,8 @@ static int do_list(struct lease_cmd *k, const char *arg)
 		printf("no %sleases\n", k->all ? "" : "open ");
 		return CLF_EXIT_OK;
 	}
-	printf("%-10s %-9s %10s %-12s %-12s %-10s %6s %-24s %s\n", "LEASE", "STATE", "JOB", "USER", "CLASS", "GRANT",
-	       "COUNT", "NODES", "SINCE");
+	printf("%-10s %-9s %10s %-12s %-12s %-10s %6s %-24s %-20s %s\n", "LEASE", "STATE", "JOB", "USER", "CLASS",
+	       "GRANT", "COUNT", "NODES", "NETWORK", "SINCE");
 	json_array_foreach(list, i, l) print_row(l);
 	return CLF_EXIT_OK;
 }
@@ -121,6 +138,10 @@ static int do_show(struct lease_cmd *k, const char *arg)
 		} else if (time) {
 			printf("%-14.*s %s\n", (int) strlen(key) - 3, key,
 			       clf_remote_time(json_integer_value(v), when, sizeof when));
+		} else if (json_is_array(v)) {
+			char nets[400];
+
+			printf("%-14s %s\n", key, networks(l, nets, sizeof nets));
 		} else if (json_is_integer(v)) {
 			printf("%-14s %" PRId64 "\n", key, (int64_t) json_integer_value(v));
 		}
@@ -141,7 +162,7 @@ static int do_release(struct lease_cmd *k, const char *arg)
 
 	CLF_AUTO_FREE char *safe = clf_cmd_escape(arg);
 
-	printf("lease %s is closed\n", safe);
+	printf("lease %s is released\n", safe);
 	return CLF_EXIT_OK;
 }
 
