@@ -16,8 +16,8 @@ tests_bench_bench_topo_SOURCES = tests/bench/bench_topo.c tests/bench/bench.h
 tests_bench_bench_topo_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_bench_bench_topo_LDADD = libclf_topo.la libclf_base.la $(JANSSON_LIBS)
 
-# Needs root and a slurmctld, so it is run by hand.
-EXTRA_DIST += tests/bench/bench_slurm.sh tests/bench/bench_ovs.sh
+# Need root and a slurmctld, Open vSwitch, or OpenSM and ibsim, so they are run by hand.
+EXTRA_DIST += tests/bench/bench_slurm.sh tests/bench/bench_ovs.sh tests/bench/bench_opensm.sh
 
 # Dumps for bench_topo: a generated one of about 2,300 adapters, and the real director dump where it lies beside the tree.
 bench: $(BENCHES)
