@@ -8,7 +8,7 @@
 #   sweeps [TAG]                  heavy sweeps that have ended
 #   console CMD...                a line for ibsim; cut_cable N, mend N: the cable of host N
 #   conf [MEMBERS]                fabrics.json with one fabric "ib"; MEMBERS are added to its section
-#   drive_start; d COMMAND...     the driver; d prints its answers. drive_stop
+#   drive_start; d COMMAND...     the driver; its answers are in $ans. drive_stop; finish ends the test
 #   q FILTER                      jq on the last answers ($ans)
 #   tables                        all tables as the witness reads them: "123 8001,7fff 1 ffff"
 #   pkeys_of N                    the table of host N as smpquery reads it
@@ -129,10 +129,18 @@ drive_start() {
 	exec 7>"$work/to" 9<"$work/from"
 	d known "$(for i in $(seq 2 "${HOSTS:-128}"); do guid "$i"; done | tr '\n' ' ')"
 }
+# A driver that crashed, or a sanitizer that complains, fails the test.
 drive_stop() {
+	local rc=0
 	exec 7>&- 9>&-
-	[ -f "$work/drive.pid" ] && wait "$(cat "$work/drive.pid")" 2>/dev/null
+	[ -f "$work/drive.pid" ] || return 0
+	wait "$(cat "$work/drive.pid")" 2>/dev/null || rc=$?
 	rm -f "$work/drive.pid"
+	[ $rc -eq 0 ] || { ok $rc "the driver ends with 0"; diag "$(tail -n 40 "$work/drive.err")"; }
+}
+finish() {
+	drive_stop
+	done_testing
 }
 # One command; $ans holds its answers, a JSON line each. Of those that answer nothing: nothing.
 d() {

@@ -74,4 +74,4 @@ d attest C n4 "$(report "$(guid 4)" '')"
 is "$(q .attest)" mismatch "an empty table"
 d attest C n4 '{}'
 is "$(q .attest)" unattested "a node that says nothing"
-done_testing
+finish

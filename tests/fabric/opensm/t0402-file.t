@@ -105,4 +105,4 @@ d open N 0x0152 "$(guids 20 21)"
 d sync
 is "$(code_of N)" parse "a node full in a foreign partition would talk past the isolation: refused"
 like "$(text_of N)" 'include:5.*others' "with file and line"
-done_testing
+finish

@@ -72,4 +72,4 @@ d ports n4
 is "$(q '.out | join(" ")')" "$(guid 4)" "ports of a node from the configuration"
 d ports n1
 is "$(q .error.code)" denied "a node of the subnet manager runs no flagged job"
-done_testing
+finish

@@ -121,4 +121,4 @@ like "$(findings)" 'sm-changed.*sm-unlisted' "and the audit too"
 d check
 like "$(findings)" 'sm-process' "check misses the process on this host"
 sm_kill other
-done_testing
+finish

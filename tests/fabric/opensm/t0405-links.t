@@ -71,4 +71,4 @@ d forget C
 d sync
 is "$(code_of D)" ok "the tables are read from the port that is meant"
 is "$(pkeys_of 20) $(pkeys_of 25) $(pkeys_of 21)" "8104,7fff 8104,7fff 8001,7fff" "which hold the key"
-done_testing
+finish

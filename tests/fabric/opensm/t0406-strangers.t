@@ -127,4 +127,4 @@ lying 'sleep 99' timeout "a witness that hangs"
 lying 'echo hello; sleep 99' remote "a witness of another kind"
 lying 'echo closfold-ibwitness/1 ready; while read l; do echo port 0x0 ok; done' remote "a witness that talks nonsense"
 lying 'echo closfold-ibwitness/1 ready; while :; do echo -n xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; sleep 0.1; done' timeout "a witness that never ends its line"
-done_testing
+finish

@@ -77,4 +77,4 @@ d open A 0x0101 "$(job $(seq 2 65))"
 d sync
 is "$(code_of A)" ok "K: driven again it becomes right"
 is "$(tables)" "512 8101,7fff 511 8001,7fff 1 ffff" "K: all of it"
-done_testing
+finish

@@ -29,4 +29,4 @@ is "$(q '[.out.ports[] | select(.table[0] == "0x8101")] | length')" 64 "64 table
 d close A
 d sync
 is "$(code_of A)" ok "and open"
-done_testing
+finish
