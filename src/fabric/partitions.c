@@ -282,11 +282,3 @@ enum clf_partitions_file clf_partitions_whose(const char *text, size_t len)
 		return CLF_PARTFILE_OURS;
 	return len - body < bytes && !ends_with(text, len, CLF_PART_END) ? CLF_PARTFILE_CUT : CLF_PARTFILE_EDITED;
 }
-
-void clf_partitions_hash(const char *text, char hex[65])
-{
-	size_t body, bytes;
-
-	if (!read_marker(text, strlen(text), &body, &bytes, hex))
-		strcpy(hex, "");
-}

@@ -95,7 +95,5 @@ enum clf_partitions_file {
 	CLF_PARTFILE_FOREIGN, /* no marker */
 };
 enum clf_partitions_file clf_partitions_whose(const char *text, size_t len);
-/* Hash in the marker line of a file that is CLF_PARTFILE_OURS; 65 bytes. */
-void clf_partitions_hash(const char *text, char hex[65]);
 
 #endif

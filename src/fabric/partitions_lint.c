@@ -288,12 +288,10 @@ static void partitionsp(struct clf_partitions *p)
 	clf_partitions_done(p);
 }
 
-static int lint(struct lint *l, const char *text, size_t len, struct clf_partitions *out)
+static int lint(struct lint *l, const char *text, size_t len)
 {
-	CLF_CLEANUP(partitionsp) struct clf_partitions p = { 0 };
 	const char *end = text + len;
 
-	l->p = &p;
 	if (len && text[len - 1] != '\n')
 		return l->line = 1, REFUSE(l, "the file does not end with a newline; it may have been cut");
 	for (const char *s = text, *nl; s < end; s = nl + 1) {
@@ -304,11 +302,20 @@ static int lint(struct lint *l, const char *text, size_t len, struct clf_partiti
 	}
 	if (l->within)
 		return REFUSE(l, "partition '%s' has no last member with \" ;\"; OpenSM would take what is there",
-			      p.v[p.n - 1].name);
-	if (!l->foreign_only && (!p.n || !l->all || !l->self || l->foreign))
+			      l->p->v[l->p->n - 1].name);
+	if (!l->foreign_only && (!l->p->n || !l->all || !l->self || l->foreign))
 		return REFUSE(l, "the partition " CLF_PART_DEFAULT " with ALL=limited and SELF=full, or the end of the "
 				 "foreign section, is missing");
-	if (check_members(l) || check_candidates(l))
+	return check_members(l) || check_candidates(l) ? -1 : 0;
+}
+
+int clf_partitions_lint(const char *name, const char *text, size_t len, const struct clf_partitions_rules *rules,
+			struct clf_partitions *out, struct clf_error *err)
+{
+	CLF_CLEANUP(partitionsp) struct clf_partitions p = { 0 };
+	struct lint l = { .name = name, .rules = rules, .p = &p, .err = err };
+
+	if (lint(&l, text, len))
 		return -1;
 	if (out) {
 		*out = p;
@@ -317,20 +324,13 @@ static int lint(struct lint *l, const char *text, size_t len, struct clf_partiti
 	return 0;
 }
 
-int clf_partitions_lint(const char *name, const char *text, size_t len, const struct clf_partitions_rules *rules,
-			struct clf_partitions *out, struct clf_error *err)
-{
-	struct lint l = { .name = name, .rules = rules, .err = err };
-
-	return lint(&l, text, len, out);
-}
-
 int clf_partitions_lint_foreign(const char *name, const char *text, size_t len,
 				const struct clf_partitions_rules *rules, struct clf_error *err)
 {
-	struct lint l = { .name = name, .rules = rules, .err = err, .foreign = true, .foreign_only = true };
+	CLF_CLEANUP(partitionsp) struct clf_partitions p = { 0 };
+	struct lint l = { .name = name, .rules = rules, .p = &p, .err = err, .foreign = true, .foreign_only = true };
 
-	return lint(&l, text, len, NULL);
+	return lint(&l, text, len);
 }
 
 size_t clf_partitions_of(const struct clf_partitions *p, uint64_t guid, size_t *first)

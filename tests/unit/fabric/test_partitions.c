@@ -271,14 +271,13 @@ static void test_foreign(void)
 static void test_whose(void)
 {
 	struct clf_buf x = CLF_BUF_INIT(1 << 20);
-	char hex[65], said[65];
+	char hex[65];
 
 	if (render(NULL, 0, "", &x, NULL))
 		abort();
 	is_int(clf_partitions_whose(x.data, x.len), CLF_PARTFILE_OURS, "ours");
-	clf_partitions_hash(x.data, said);
 	clf_sha256_hex(strchr(x.data, '\n') + 1, strlen(strchr(x.data, '\n') + 1), hex);
-	is_str(said, hex, "with its hash");
+	ok(strstr(x.data, hex), "with the hash of what follows");
 	size_t cut = 0;
 	for (size_t n = 1; n < x.len; n++)
 		cut += clf_partitions_whose(x.data, n) == CLF_PARTFILE_CUT;
