@@ -121,17 +121,21 @@ static void close_ovsdb(void *self)
 	pthread_mutex_destroy(&d->mutex);
 	free(d->sw);
 	free(d->held);
+	free(d->doubt);
 	free(d);
 }
 
 static int make_switches(struct clf_ovsdb_drv *d, struct clf_error *err)
 {
 	d->held = calloc(d->conf.nports + 1, sizeof *d->held);
+	d->doubt = calloc(d->conf.nports + 1, sizeof *d->doubt);
 	d->sw = calloc(d->conf.nsw, sizeof *d->sw);
-	if (!d->held || !d->sw)
+	if (!d->held || !d->doubt || !d->sw)
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
-	for (uint32_t i = 0; i < d->conf.nsw; i++)
+	for (uint32_t i = 0; i < d->conf.nsw; i++) {
 		clf_ovsdb_sw_init(&d->sw[i], &d->conf.sw[i], d->conf.port + d->conf.sw[i].first);
+		d->sw[i].doubt = d->doubt + d->conf.sw[i].first;
+	}
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 struct clf_ovsdb_drv {
 	struct clf_ovsdb_conf conf;
 	struct clf_ovsdb_sw *sw;
+	int *doubt; /* per port, for the switches */
 	bool *held; /* ports in quarantine until a CLOSE of their net is verified */
 	/* keeps idle connections alive; started with the first use, after the daemon's forks */
 	pthread_t keeper;
@@ -47,6 +48,10 @@ const struct clf_ovsdb_row *clf_ovsdb_row_of(const struct clf_ovsdb_drv *d, uint
  */
 const struct clf_ovsdb_row *clf_ovsdb_intruder(const struct clf_ovsdb_drv *d, const struct clf_ovsdb_goals *g,
 					       uint32_t sw, unsigned vlan);
+/* The first port of the switch that was moved out of the VLAN, or of all, and may still have it because the switch has
+ * not confirmed; NULL: none. */
+const struct clf_ovsdb_port *clf_ovsdb_doubtful(const struct clf_ovsdb_drv *d, const struct clf_ovsdb_goals *g,
+						uint32_t sw, unsigned vlan);
 /* The first uplink a net over several switches needs and that does not carry its VLAN; text (size bytes) says which. */
 bool clf_ovsdb_uplink_missing(const struct clf_ovsdb_drv *d, const struct clf_net *net, char *text, size_t size);
 

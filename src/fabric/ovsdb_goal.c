@@ -78,6 +78,17 @@ const struct clf_ovsdb_row *clf_ovsdb_intruder(const struct clf_ovsdb_drv *d, co
 	return NULL;
 }
 
+const struct clf_ovsdb_port *clf_ovsdb_doubtful(const struct clf_ovsdb_drv *d, const struct clf_ovsdb_goals *g,
+						uint32_t sw, unsigned vlan)
+{
+	const struct clf_ovsdb_switch *c = &d->conf.sw[sw];
+
+	for (uint32_t i = c->first; i < c->first + c->n; i++)
+		if ((d->doubt[i] < 0 || d->doubt[i] == (int) vlan) && !(g->net[i] && g->net[i]->key == vlan))
+			return &d->conf.port[i];
+	return NULL;
+}
+
 /* uplinks */
 
 static bool on_switch(const struct clf_ovsdb_drv *d, const struct clf_net *net, uint32_t sw)

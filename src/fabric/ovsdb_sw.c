@@ -157,6 +157,17 @@ static int make_ops(const struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *a
 	return 0;
 }
 
+/* What a port leaves it has until the switch says that it applied the change. */
+static void doubt(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *aim)
+{
+	for (uint32_t i = 0; i < sw->conf->n; i++) {
+		const struct clf_ovsdb_row *r = aim[i].vlan ? clf_ovsdb_row_find(&sw->now, sw->ports[i].name) : NULL;
+
+		if (r && !sw->doubt[i] && !clf_ovsdb_is_access(r, aim[i].vlan, r->owner))
+			sw->doubt[i] = strcmp(r->mode, "access") || r->tag < 1 ? -1 : r->tag;
+	}
+}
+
 static int write_aims(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *aim, bool bump, int64_t deadline_us,
 		      struct clf_error *err)
 {
@@ -173,6 +184,7 @@ static int write_aims(struct clf_ovsdb_sw *sw, const struct clf_ovsdb_aim *aim, 
 		json_decref(ops);
 		return -1;
 	}
+	doubt(sw, aim);
 	if (clf_ovsdb_transact(sw->db, ops, true, deadline_us, &res, err))
 		return -1;
 	cfg = json_object_get(json_array_get(res, json_array_size(res) - 1), "rows");
@@ -214,6 +226,7 @@ static int confirm(struct clf_ovsdb_sw *sw, int64_t settle_us, int64_t deadline_
 	/* What somebody else had written before is waited for too: a switch that lags may still forward otherwise. */
 	if (clf_ovsdb_wait_cfg(sw->db, cfg, deadline_us, err))
 		return -1;
+	memset(sw->doubt, 0, sw->conf->n * sizeof *sw->doubt);
 	/* cur_cfg says that the tables are made; flows cached by the data path go a moment later */
 	if (sw->next_cfg && settle_us)
 		nap(settle_us);

@@ -25,8 +25,9 @@ struct clf_ovsdb_sw {
 	pthread_mutex_t mutex;
 	struct clf_ovsdb *db; /* NULL: to be opened */
 	struct clf_ovsdb_image now;
-	bool seen;        /* now is of this sync */
-	bool locked;      /* we held the lock when it was read */
+	bool seen;   /* now is of this sync */
+	int *doubt;  /* per port: VLAN it may still carry, written over and not confirmed; 0 none, -1 all. Borrowed */
+	bool locked; /* we held the lock when it was read */
 	int64_t next_cfg; /* of the last write; 0: none in this sync */
 	struct {
 		int64_t read, write, confirm;

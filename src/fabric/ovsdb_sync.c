@@ -91,7 +91,8 @@ static int known_ports(const struct run *r, const struct clf_net *net, struct cl
 
 /* Switches whose answer the task needs: its own, applied; of an OPEN what the others have, too. That another one
  * applies late what it was told before cannot bring this key to a port: it is given only when every switch has
- * confirmed that none carries it. So a switch that hangs keeps off the jobs on it, and not those on all others. */
+ * confirmed that none carries it, and what we moved out of it unconfirmed is remembered (nobody_else()). So a switch
+ * that hangs keeps off the jobs on it, and not those on all others. */
 static int switches_answer(const struct run *r, const struct clf_net_task *t, struct clf_error *err)
 {
 	for (uint32_t i = 0; i < r->d->conf.nsw; i++)
@@ -271,11 +272,17 @@ static int port_is_open(const struct clf_ovsdb_row *row, const struct clf_net *n
 
 static int nobody_else(const struct run *r, const struct clf_net *net, struct clf_error *err)
 {
+	const struct clf_ovsdb_port *late;
 	char text[160];
 
 	for (uint32_t i = 0; i < r->d->conf.nsw; i++) {
 		const struct clf_ovsdb_row *row = clf_ovsdb_intruder(r->d, &r->goals, i, net->key);
 
+		late = clf_ovsdb_doubtful(r->d, &r->goals, i, net->key);
+		if (late)
+			return clf_fail(err, CLF_E_CONFLICT,
+					"port '%s' may still carry vlan %u: its switch has not applied that it left",
+					late->full, net->key);
 		if (row)
 			return clf_fail(
 				err, CLF_E_CONFLICT, "port '%s/%s' carries vlan %u too: %s; give it a tag of its own",

@@ -52,6 +52,20 @@ d 'open j 100 leaf1/swp1 leaf2/swp1 leaf2/swp2' 'close j' 'sync'
 like "$(of j | tail -1)" '"op":"close".*"word":"verified"' "released when it wakes up"
 hop n5 n6 - dropped "really"
 
+diag "a port that was in the way, on a switch that hangs"
+ovs_db "$D" leaf2 set port swp3 tag=101
+stop leaf2 vsw
+d 'sync 800'
+is "$(port leaf2 swp3 tag)" 3007 "the database has it out of the way"
+d 'open other 101 leaf1/swp2' 'open more 102 leaf1/swp3' 'sync 1000'
+like "$(of other)" "\"code\":\"conflict\",\"text\":\"port 'leaf2/swp3' may still carry vlan 101" "the switch has not: that vlan is not given"
+like "$(of more)" '"word":"verified"' "another is"
+cont leaf2 vsw
+d 'close other' 'close more' 'sync'
+d 'open j 101 leaf2/swp1' 'close j' 'open other 101 leaf1/swp2' 'sync'
+like "$(of other)" '"word":"verified"' "when it has, it is"
+d 'close other' 'sync'
+
 diag "database server hangs"
 stop leaf2 db
 d 'open other 101 leaf1/swp2' 'sync 1500'
