@@ -7,7 +7,6 @@ libclf_record_la_SOURCES = \
 	src/audit/record.c src/audit/record.h
 libclf_audit_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS)
 libclf_audit_la_SOURCES = \
-	src/audit/hash.c src/audit/hash.h \
 	src/audit/log.c src/audit/log.h src/audit/log_private.h src/audit/log_recover.c \
 	src/audit/producers.c src/audit/producers.h \
 	src/audit/query.c src/audit/query.h \

@@ -14,7 +14,7 @@
 #ifndef CLF_AUDIT_LOG_H
 #define CLF_AUDIT_LOG_H
 
-#include "audit/hash.h"
+#include "base/hash.h"
 #include "audit/producers.h"
 #include "base/clock.h"
 

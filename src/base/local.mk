@@ -15,8 +15,12 @@ libclf_base_la_SOURCES = \
 	src/base/log.c src/base/log.h \
 	src/base/path.c src/base/path.h \
 	src/base/proc.c src/base/proc.h \
-	src/base/sha256.c src/base/sha256.h \
 	src/base/strmap.c src/base/strmap.h \
 	src/base/strv.c src/base/strv.h
 
 # A library of a folder never takes in another: what is linked lists all it needs, once (plugins take whole archives).
+
+noinst_LTLIBRARIES += libclf_hash.la
+libclf_hash_la_SOURCES = src/base/hash.c src/base/hash.h
+libclf_hash_la_CPPFLAGS = $(AM_CPPFLAGS) $(CRYPTO_CFLAGS)
+libclf_hash_la_LIBADD = $(CRYPTO_LIBS)

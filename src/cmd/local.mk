@@ -11,4 +11,4 @@ closfold_SOURCES = \
 	src/cmd/remote.c src/cmd/remote.h
 closfold_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 closfold_LDADD = libclf_engine.la libclf_audit.la libclf_record.la libclf_lease.la libclf_wire.la libclf_policy.la \
-	libclf_place.la libclf_topo.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS)
+	libclf_place.la libclf_topo.la libclf_hash.la libclf_base.la $(JANSSON_LIBS) $(CRYPTO_LIBS)

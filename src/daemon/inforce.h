@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-#include "audit/hash.h"
+#include "base/hash.h"
 #include "engine/decide.h"
 #include "policy/conf.h"
 

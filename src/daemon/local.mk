@@ -30,14 +30,14 @@ libclf_node_la_SOURCES = \
 	src/daemon/node_probe.c src/daemon/node_probe.h \
 	src/daemon/node_report.c src/daemon/node_report.h \
 	src/daemon/verify_nics.c src/daemon/verify_nodes.c src/daemon/verify_nodes.h src/daemon/verify_private.h
-libclf_node_link = libclf_node.la libclf_fabric.la libclf_policy.la libclf_topo.la libclf_wire.la libclf_auth.la libclf_base.la \
+libclf_node_link = libclf_node.la libclf_fabric.la libclf_policy.la libclf_topo.la libclf_wire.la libclf_auth.la libclf_hash.la libclf_base.la \
 	$(JANSSON_LIBS) $(MUNGE_LIBS) -lpthread
 
 sbin_PROGRAMS += closfoldd
 closfoldd_SOURCES = src/daemon/main.c
 closfoldd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 closfoldd_LDADD = libclf_daemon.la libclf_node.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
-	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_auth.la libclf_base.la \
+	libclf_fabric.la libclf_lease.la libclf_audit.la libclf_record.la libclf_wire.la libclf_auth.la libclf_hash.la libclf_base.la \
 	$(JANSSON_LIBS) $(CRYPTO_LIBS) $(MUNGE_LIBS) -lpthread
 # In a node's prolog; a program of its own.
 pkglibexec_PROGRAMS += closfold-node

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "fabric/opensm.h"
 
 #define AN_DEVICE 0xcf09 /* Aggregation Node of a Quantum switch */
@@ -345,7 +345,8 @@ static int host_findings(struct survey *s, struct clf_error *err)
 	    clf_finding_add(s->list, s->o->ncopies ? CLF_FINDING_WARN : CLF_FINDING_ERROR, "sm-process",
 			    s->o->conf->name, "start OpenSM, or correct pid_file or process", err, "%s", why.text))
 		return -1;
-	clf_sha256_hex(s->file.text.data, s->file.text.len, hash);
+	if (clf_hash_sha256(s->file.text.data, s->file.text.len, hash, err))
+		return -1;
 	if (!osm_copies_confirmed(s->o, hash, &who) &&
 	    clf_finding_add(s->list, CLF_FINDING_WARN, "copy-unconfirmed", who,
 			    "see its publish program; no flagged job starts until it confirms", err,

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "fabric/opensm.h"
 
 #define FILE_MODE   0644
@@ -128,7 +128,8 @@ int osm_save_aside(const struct osm *o, const struct osm_file *f, char *saved, s
 {
 	char hex[65];
 
-	clf_sha256_hex(f->text.data, f->text.len, hex);
+	if (clf_hash_sha256(f->text.data, f->text.len, hex, err))
+		return -1;
 	snprintf(saved, size, "%s.saved-%.12s", o->partitions, hex);
 	return clf_path_write_atomic(saved, FILE_MODE, f->text.data, f->text.len, err);
 }
@@ -173,7 +174,8 @@ int osm_push_copies(struct osm *o, const struct clf_buf *text, bool all, int64_t
 
 	if (!o->ncopies)
 		return 0;
-	clf_sha256_hex(text->data, text->len, hash);
+	if (clf_hash_sha256(text->data, text->len, hash, err))
+		return -1;
 	for (size_t i = 0; i < o->ncopies; i++) {
 		struct clf_error why = { 0 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "fabric/opensm.h"
 
 #define SETTLE_MS    2000
@@ -449,7 +449,8 @@ static void write_file(struct run *r)
 {
 	char hash[65];
 
-	clf_sha256_hex(r->text.data, r->text.len, hash);
+	if (clf_hash_sha256(r->text.data, r->text.len, hash, &r->broken))
+		return;
 	if (r->file.whose == CLF_PARTFILE_FOREIGN) {
 		clf_fail(&r->broken, CLF_E_CONFLICT,
 			 "'%s' is not closfold's; move what is yours into the fabric's include file and remove '%s'",

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/lex.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "fabric/partitions_priv.h"
 
 bool clf_guid_parse(const char *s, size_t len, uint64_t *out)
@@ -225,8 +225,8 @@ int clf_partitions_render(const struct clf_partitions_want *w, struct clf_buf *o
 	qsort(v, n, sizeof *v, by_key);
 	if (add_nets(v, n, &body, err) || add_foreign(w, &body, err) || clf_buf_puts(&body, CLF_PART_END, err))
 		return -1;
-	clf_sha256_hex(body.data, body.len, hex);
-	if (clf_buf_printf(out, err, CLF_PART_MARKER "bytes=%zu sha256=%s\n", body.len, hex))
+	if (clf_hash_sha256(body.data, body.len, hex, err) ||
+	    clf_buf_printf(out, err, CLF_PART_MARKER "bytes=%zu sha256=%s\n", body.len, hex))
 		return -1;
 	return clf_buf_add(out, body.data, body.len, err);
 }
@@ -277,7 +277,9 @@ enum clf_partitions_file clf_partitions_whose(const char *text, size_t len)
 		       : len >= k && !memcmp(text, CLF_PART_MARKER, k) ? CLF_PARTFILE_EDITED
 								       : CLF_PARTFILE_FOREIGN;
 	}
-	clf_sha256_hex(text + body, len - body, hex);
+	/* one that cannot be checked is not ours: it is looked at, not written over */
+	if (clf_hash_sha256(text + body, len - body, hex, NULL))
+		return CLF_PARTFILE_EDITED;
 	if (len - body == bytes && !strcmp(hex, said))
 		return CLF_PARTFILE_OURS;
 	return len - body < bytes && !ends_with(text, len, CLF_PART_END) ? CLF_PARTFILE_CUT : CLF_PARTFILE_EDITED;

@@ -3,7 +3,7 @@
 check_PROGRAMS += tests/fabric/drive
 tests_fabric_drive_SOURCES = tests/fabric/drive.c
 tests_fabric_drive_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-tests_fabric_drive_LDADD = libclf_fabric.la libclf_base.la $(JANSSON_LIBS)
+tests_fabric_drive_LDADD = libclf_fabric.la libclf_hash.la libclf_base.la $(JANSSON_LIBS)
 
 include tests/fabric/opensm/local.mk
 include tests/fabric/ovs/local.mk

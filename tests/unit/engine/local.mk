@@ -16,4 +16,4 @@ check_PROGRAMS += tests/unit/engine/test_run
 tests_unit_engine_test_run_SOURCES = tests/unit/engine/test_run.c
 tests_unit_engine_test_run_CPPFLAGS = $(engine_test_cppflags)
 tests_unit_engine_test_run_LDADD = libclf_tap.la libclf_run.la libclf_engine.la libclf_policy.la libclf_place.la libclf_topo.la \
-	libclf_lease.la libclf_fabric.la libclf_record.la libclf_base.la $(JANSSON_LIBS)
+	libclf_lease.la libclf_fabric.la libclf_record.la libclf_hash.la libclf_base.la $(JANSSON_LIBS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hash.h - SHA-256, the only use of libcrypto in this folder.
- * Errors: CLF_E_INTERNAL when libcrypto fails. Source: FIPS 180-4. */
-#ifndef CLF_AUDIT_HASH_H
-#define CLF_AUDIT_HASH_H
+/* hash.h - SHA-256. A library of its own (libclf_hash): libclf_base runs inside slurmctld and links no libcrypto.
+ * Errors: CLF_E_INTERNAL when libcrypto has no SHA-256, CLF_E_NOMEM. Source: FIPS 180-4. */
+#ifndef CLF_BASE_HASH_H
+#define CLF_BASE_HASH_H
 
 #include <stddef.h>
 
