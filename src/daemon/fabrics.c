@@ -9,6 +9,7 @@
 #include "daemon/inforce.h"
 #include "lease/keypool.h"
 
+#define CHECK_EVERY_MS 300000
 #define AUDIT_EVERY_MS 30000 /* infiniband.md: of a running job's network */
 #define AUDIT_MS       20000
 
@@ -252,6 +253,12 @@ static struct clf_fab_call *next_sync(struct clf_fab *f, size_t fabric, struct c
 	return c;
 }
 
+/* One that is unfit is looked at again sooner: whoever puts it right waits for it. */
+static bool check_due(const struct clf_fab_one *o, int64_t boot_ms)
+{
+	return !o->checked_ms || boot_ms - o->checked_ms >= (*o->unfit ? AUDIT_EVERY_MS : CHECK_EVERY_MS);
+}
+
 struct clf_fab_call *clf_fab_next(struct clf_fab *f, size_t fabric, struct clf_run *run, int64_t boot_ms,
 				  struct clf_error *err)
 {
@@ -271,6 +278,9 @@ struct clf_fab_call *clf_fab_next(struct clf_fab *f, size_t fabric, struct clf_r
 			c->seq = o->asks[0].seq;
 			memmove(o->asks, o->asks + 1, --o->nasks * sizeof *o->asks);
 		}
+	} else if (!c && check_due(o, boot_ms)) {
+		c = new_call(f, fabric, CLF_FAB_CHECK, run, err);
+		o->checked_ms = boot_ms;
 	} else if (!c && (!o->audited_ms || boot_ms - o->audited_ms >= AUDIT_EVERY_MS)) {
 		c = new_call(f, fabric, CLF_FAB_AUDIT, run, err);
 		o->audited_ms = boot_ms;
@@ -338,6 +348,45 @@ static int audited(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *ru
 	return clf_run_recheck(run, c->fabric, err);
 }
 
+static bool is_illusion(const struct clf_driver *d, const char *code)
+{
+	for (size_t i = 0; d->illusions && d->illusions[i]; i++)
+		if (code && !strcmp(d->illusions[i], code))
+			return true;
+	return false;
+}
+
+/* May flagged jobs run here? Its change is recorded. */
+static int checked(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run, struct clf_error *err)
+{
+	struct clf_fab_one *o = &f->one[c->fabric];
+	const json_t *worst = NULL;
+	bool was = *o->unfit;
+
+	for (size_t i = 0; !worst && i < json_array_size(c->out); i++) {
+		const json_t *x = json_array_get(c->out, i);
+
+		if (is_illusion(c->driver, json_string_value(json_object_get(x, "code"))))
+			worst = x;
+	}
+	*o->unfit = '\0';
+	if (worst)
+		snprintf(o->unfit, sizeof o->unfit, "%s", json_string_value(json_object_get(worst, "text")));
+	if (was || !worst)
+		return 0;
+	clf_log(f->sink, CLF_LOG_ERROR, "no flagged job starts on fabric %s: %s", f->run[c->fabric].conf->name,
+		o->unfit);
+	return record_finding(run, f->run[c->fabric].conf->name, worst, err);
+}
+
+int clf_fab_fit(const struct clf_fab *f, size_t fabric, struct clf_error *err)
+{
+	if (!*f->one[fabric].unfit)
+		return 0;
+	return clf_fail(err, CLF_E_DENIED, "isolation on fabric '%s' would be an illusion: %s",
+			f->run[fabric].conf->name, f->one[fabric].unfit);
+}
+
 static int synced(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run, struct clf_error *err)
 {
 	struct clf_error first = { 0 };
@@ -366,6 +415,8 @@ int clf_fab_done(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run,
 	o->last_error = c->error;
 	if (c->what == CLF_FAB_SYNC)
 		return synced(f, c, run, err);
+	if (c->what == CLF_FAB_CHECK && !c->error.code)
+		return checked(f, c, run, err);
 	return c->what == CLF_FAB_AUDIT && !c->error.code ? audited(f, c, run, err) : 0;
 }
 
@@ -399,7 +450,8 @@ json_t *clf_fab_status(const struct clf_fab *f, const struct clf_run *run)
 				      (json_int_t) use.resting, "syncs", (json_int_t) o->syncs, "tasks",
 				      (json_int_t) o->tasks, "last_sync_ms", (json_int_t) o->last_sync_ms, "audited",
 				      o->findings != NULL, "errors", count_level(o->findings, "error"), "warnings",
-				      count_level(o->findings, "warn"), "last_error", o->last_error.text)))
+				      count_level(o->findings, "warn"), "last_error",
+				      *o->unfit ? o->unfit : o->last_error.text)))
 			return NULL;
 	}
 	return CLF_STEAL(list);

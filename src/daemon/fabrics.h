@@ -3,9 +3,9 @@
  * loop.
  *
  * What the engine has for a fabric while its driver is busy waits and goes out in one sync(). Order of turns: tasks,
- * then questions of people, then the audit that is due. Threads: everything here in the loop's thread; a driver's call
- * runs in a thread of its own and comes back over the pipe as struct clf_work. Memory: open/close. A driver whose call
- * has not come back when closfoldd ends is left as it is.
+ * then questions of people, then the check and the audit that are due. Threads: everything here in the loop's thread; a
+ * driver's call runs in a thread of its own and comes back over the pipe as struct clf_work. Memory: open/close. A
+ * driver whose call has not come back when closfoldd ends is left as it is.
  */
 #ifndef CLF_DAEMON_FABRICS_H
 #define CLF_DAEMON_FABRICS_H
@@ -49,6 +49,8 @@ struct clf_fab_one {
 	struct clf_fab_ask asks[CLF_FAB_ASKS];
 	size_t nasks;
 	int64_t audited_ms;          /* CLOCK_BOOTTIME; 0 = never */
+	int64_t checked_ms;          /* the same, of check() */
+	char unfit[300];             /* why isolation is an illusion here, by the last check; "" = it is not */
 	json_t *findings;            /* of the last audit, owned; NULL = none yet */
 	struct clf_error last_error; /* of the last call that could do nothing */
 	uint64_t syncs, tasks;
@@ -71,6 +73,8 @@ size_t clf_fab_find(const struct clf_fab *f, const char *name);
 /* A node's ports by the configuration or its report (NULL: none); what the driver does not know is passed over. */
 void clf_fab_learn(struct clf_fab *f, const char *node, const json_t *facts);
 
+/* CLF_E_DENIED while isolation on this fabric is an illusion. */
+CLF_MUST_USE int clf_fab_fit(const struct clf_fab *f, size_t fabric, struct clf_error *err);
 /* Each second. */
 void clf_fab_tick(struct clf_fab *f);
 /* CLF_E_EXHAUSTED: too many wait. */

@@ -50,10 +50,17 @@ static const json_t *run_facts(void *arg, const char *node)
 	return st->agents ? clf_agents_facts(st->agents, node, NULL) : NULL;
 }
 
+static json_t *run_env(void *arg, const struct clf_lease *l)
+{
+	return clf_state_env(arg, l);
+}
+
 static int run_eligible(void *arg, size_t fabric, const char *node, struct clf_error *why)
 {
 	struct clf_state *st = arg;
 
+	if (clf_fab_fit(&st->fab, fabric, why))
+		return -1;
 	clf_fab_learn(&st->fab, node, run_facts(arg, node));
 	return clf_known_eligible(&st->fab.known, st->fab.run[fabric].conf->name, node, why);
 }
@@ -209,12 +216,57 @@ static int open_key(struct clf_state *st, struct clf_error *err)
 	return clf_sign_key_open(path, public, &st->key, err);
 }
 
-/* Index 0 holds the key (docs/drivers/opensm.md): what software takes by itself, said for those that ask. */
-static json_t *step_env(const struct clf_fabric_conf *c)
+/* "eth0,eth1": the NICs of the net's ports, the same on all its nodes as far as the configuration goes. false: not
+ * known, or too many. */
+static bool interfaces(const struct clf_run_fabric *f, const struct clf_lease_net *net, char *out, size_t size)
 {
-	if (c->env)
-		return json_deep_copy(c->env);
-	return strcmp(c->driver, "opensm") ? NULL : json_pack("{s:s,s:s}", "NCCL_IB_PKEY", "0", "UCX_IB_PKEY", "%k");
+	size_t len = 0;
+
+	for (size_t i = 0; f->driver->nic && i < net->ports.n; i++) {
+		const char *nic = f->driver->nic(f->self, net->ports.v[i]), *at = nic ? strstr(out, nic) : NULL;
+		size_t n = nic ? strlen(nic) : 0;
+
+		while (at && ((at > out && at[-1] != ',') || (at[n] && at[n] != ',')))
+			at = strstr(at + 1, nic);
+		if (at)
+			continue;
+		if (!nic || len + n + 2 > size)
+			return false;
+		len += (size_t) snprintf(out + len, size - len, "%s%s", len ? "," : "", nic);
+	}
+	return len > 0;
+}
+
+/* Index 0 holds the key (docs/drivers/opensm.md): what software takes by itself, said for those that ask. */
+static json_t *step_env(const struct clf_run_fabric *f, const struct clf_lease_net *net)
+{
+	char list[200] = "";
+
+	if (f->conf->env)
+		return json_deep_copy(f->conf->env);
+	if (!strcmp(f->conf->driver, "opensm"))
+		return json_pack("{s:s,s:s}", "NCCL_IB_PKEY", "0", "UCX_IB_PKEY", "%k");
+	if (!interfaces(f, net, list, sizeof list))
+		return NULL;
+	/* "=": these names, not names that begin so (NCCL's environment variables) */
+	return json_pack("{s:o,s:s,s:s}", "NCCL_SOCKET_IFNAME", json_sprintf("=%s", list), "GLOO_SOCKET_IFNAME", list,
+			 "UCX_NET_DEVICES", list);
+}
+
+json_t *clf_state_env(const struct clf_state *st, const struct clf_lease *l)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; all && i < l->nnets; i++) {
+		size_t f = clf_fab_find(&st->fab, l->nets[i].fabric);
+		json_auto_t *env = f < st->fab.n ? step_env(&st->fab.run[f], &l->nets[i]) : NULL;
+
+		if (env && json_object_update(all, env)) {
+			json_decref(all);
+			return NULL;
+		}
+	}
+	return all;
 }
 
 char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, struct clf_error *err)
@@ -229,7 +281,8 @@ char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, str
 
 		if (json_array_append_new(nets, json_pack("{s:s,s:s,s:i,s:s*,s:o*}", "fabric", l->nets[i].fabric,
 							  "driver", c ? c->driver : "", "key", (int) l->nets[i].key,
-							  "nodes", c ? c->nodes : NULL, "env", c ? step_env(c) : NULL)))
+							  "nodes", c ? c->nodes : NULL, "env",
+							  c ? step_env(&st->fab.run[f], &l->nets[i]) : NULL)))
 			return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
 	}
 	j = json_pack("{s:i,s:s,s:s,s:I,s:I,s:s,s:O,s:I}", "v", 1, "cluster", st->conf->cluster, "lease", l->id,
@@ -252,6 +305,7 @@ int clf_state_open(struct clf_state *st, const struct clf_conf *conf, bool accep
 				    .record = run_record,
 				    .facts = run_facts,
 				    .eligible = run_eligible,
+				    .env = run_env,
 				    .arg = st };
 	if (find_slurm_user(st, err) || clf_store_open(conf->state_dir, &st->store, err) ||
 	    open_log(st, accept_damage, &torn, err))

@@ -53,6 +53,8 @@ void clf_state_close(struct clf_state *st);
 /* Append a record of closfoldd's own. */
 CLF_MUST_USE int clf_state_record(struct clf_state *st, struct clf_record_facts *f, struct clf_error *err);
 CLF_MUST_USE int clf_state_commit(struct clf_state *st, struct clf_error *err);
+/* What the lease's steps are told, of all its fabrics; new, NULL when memory ends. */
+json_t *clf_state_env(const struct clf_state *st, const struct clf_lease *l);
 /* The lease as a node can check it: "body.signature" (docs/formats/lease-token.md); owned, NULL on failure. */
 char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, struct clf_error *err);
 /* Once a second: remember the log's head in the ledger, record gaps. */

@@ -171,9 +171,14 @@ int clf_run_grant(struct clf_run *r, struct clf_lease *l, const struct clf_run_p
 	const char *word = p && *p->word ? p->word : "null",
 		   *seen = p && *p->text ? p->text : "null: no wire was programmed";
 	const json_t *fabrics = p ? p->evidence : NULL;
+	json_t *detail = clf_run_lease_detail(l);
 	char text[300];
 
-	if (clf_run_record(r, l, CLF_EV_NET_PROGRAM, true, word, seen, clf_run_lease_detail(l), NULL, err) ||
+	if (detail && r->env && l->nnets && json_object_set_new(detail, "env", r->env(r->arg, l))) {
+		json_decref(detail);
+		detail = NULL;
+	}
+	if (clf_run_record(r, l, CLF_EV_NET_PROGRAM, true, word, seen, detail, NULL, err) ||
 	    clf_run_record(r, l, CLF_EV_NET_VERIFY, true, word, seen, clf_run_evidence(l, fabrics, nodes), NULL, err))
 		return -1;
 	snprintf(text, sizeof text, "job %u starts on %u nodes, lease %s; %.180s", l->job_id, l->n_nodes, l->id, seen);

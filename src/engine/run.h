@@ -69,6 +69,8 @@ struct clf_run {
 	/* May this node run a flagged job, as far as its ports on a fabric go? NULL function: the driver alone judges.
 	 */
 	int (*eligible)(void *arg, size_t fabric, const char *node, struct clf_error *why);
+	/* Variables that the job's steps are offered, for the record; new. NULL function: none. */
+	json_t *(*env)(void *arg, const struct clf_lease *l);
 	/* Let the nodes of a lease attest and probe; answered by clf_run_nodes_verified(), once, never from inside this
 	 * call. NULL function: no node daemons. */
 	int (*verify_nodes)(void *arg, const struct clf_lease *l, struct clf_error *err);

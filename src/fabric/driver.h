@@ -81,7 +81,10 @@ enum clf_attest { CLF_ATTEST_OK, CLF_ATTEST_UNATTESTED, CLF_ATTEST_MISMATCH };
 
 struct clf_driver {
 	const char *name;
-	bool touches_devices; /* false: closfoldd need not make a lease durable before sync() */
+	bool touches_devices; /* false: no wire is changed, and status says so */
+	/* Codes of check() under which isolation is an illusion, NULL at the end: while one of them is found no flagged
+	 * job starts on the fabric. NULL: none. */
+	const char *const *illusions;
 
 	/* Once at start. Reads its section of the configuration; blocks on local files only. *self is handed to every
 	 * other call. conf and log outlive it. */

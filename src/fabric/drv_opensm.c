@@ -200,6 +200,7 @@ static enum clf_attest attest(void *self, const struct clf_net *net, const char 
 const struct clf_driver clf_drv_opensm = {
 	.name = "opensm",
 	.touches_devices = true,
+	.illusions = (const char *const[]){ "default-full", "partitions-foreign", NULL },
 	.open = open_opensm,
 	.close = close_opensm,
 	.ports = ports,

@@ -166,6 +166,7 @@ const struct clf_driver clf_drv_ovsdb = {
 	.close = close_ovsdb,
 	.ports = clf_ovsdb_ports,
 	.sync = clf_ovsdb_sync,
+	.illusions = (const char *const[]){ "trunk-all", "mirror", "shared-quarantine", "quarantine-on-uplink", NULL },
 	.nic = clf_ovsdb_nic,
 	.attest = clf_ovsdb_attest,
 	.audit = clf_ovsdb_audit,

@@ -142,6 +142,23 @@ touch "$DIR/out/hand.go"
 rest 30
 ok $? "and the end finds all at rest"
 
+# a port that carries every VLAN: isolation would be an illusion
+ovs_db "$FAB/ovs" leaf2 add-port br0 tap9 -- set interface tap9 type=internal
+root "$CLF_BUILD/closfold" fabric check >"$DIR/out/check"
+is $? 1 "closfold fabric check finds a port that carries all VLANs"
+like "$(cat "$DIR/out/check")" 'error trunk-all leaf2/tap9' "names it and says what to do" || sed 's/^/# /' "$DIR/out/check"
+j=$(held_job "$DIR/out/ill" 2 -w 'n[1-2]')
+wait_for 20 "[ \"\$(field $j Restarts)\" -ge 1 ]"
+ok $? "no flagged job starts on that fabric"
+like "$(note "$j")" 'illusion' "and says why: $(note "$j" | head -c 120)"
+ovs_db "$FAB/ovs" leaf2 del-port br0 tap9
+root "$CLF_BUILD/closfold" fabric check >"$DIR/out/check"
+ok $? "the port is gone: fabric check is content" || sed 's/^/# /' "$DIR/out/check"
+wait_for 60 "[ -s $DIR/out/ill ] || { again $j; sleep 2; false; }"
+ok $? "and the job starts"
+touch "$DIR/out/ill.go"
+rest 30
+
 # a node whose link is down is refused before a switch is asked
 ip -n "$(ovs_ns "$FAB/ovs" n2)" link set eth0 down
 wait_for 20 "\"$CLF_BUILD/closfold\" fabric read --json | tr '{' '\n' | grep '\"n2\"' | grep -q down" || true

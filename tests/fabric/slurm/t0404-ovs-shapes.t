@@ -49,7 +49,9 @@ wait_for 30 at_rest
 
 # interactive
 clean; nodes_idle
-like "$(u srun $FLAGGED -N2 -w 'n[3-4]' sh -c 'echo rank $SLURM_PROCID')" 'rank 1' "srun gets a network"
+like "$(u srun $FLAGGED -N2 -w 'n[3-4]' sh -c 'echo rank $SLURM_PROCID $NCCL_SOCKET_IFNAME $UCX_NET_DEVICES')" 'rank 1 =eth0 eth0' "srun gets a network, its steps the interface"
+wait_for 30 at_rest
+like "$(NCCL_SOCKET_IFNAME=mine u srun $FLAGGED -N1 sh -c 'echo mine=$NCCL_SOCKET_IFNAME')" 'mine=mine' "not where the user has set it"
 wait_for 30 at_rest
 ok $? "and gives it back"
 like "$(u salloc $FLAGGED -N2 -w 'n[3-4]' sh -c "$(declare -f tag ovs_db); true; echo in" 2>&1)" in "salloc too"
