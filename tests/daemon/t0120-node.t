@@ -55,6 +55,11 @@ ok($w->controller, 'the controller listens') or BAIL_OUT($w->err);
 	$p->send(op => 'answer', re => $m->{seq}, answer => { ok => JSON::PP::true, facts => { format => 'closfold-node/1', node => 'x1' } });
 	$w->call('spin', 'spin');
 	ok(!$w->answer($q, 0.3), 'and only once');
+	my @q = map { $w->ask_only('x1', 5000, { op => "q$_" }) } 1 .. 3;
+	my @m = map { $p->receive } 1 .. 3;
+	$p->send(op => 'answer', re => 4711, answer => { ok => JSON::PP::true });
+	$p->send(op => 'answer', re => $m[$_]{seq}, answer => { ok => JSON::PP::true, to => $m[$_]{ask}{op} }) for 2, 0, 1;
+	is_deeply([ map { $w->answer($q[$_])->{reply}{to} } 0 .. 2 ], [qw(q1 q2 q3)], 'answers in any order go to their questions');
 }
 ok($w->said(qr/node 'x1'.*hung up/), 'a node that leaves is said to');
 
@@ -166,8 +171,10 @@ ok($w->facts('n1'), 'the real node is still known') and is($w->facts('n1')->{nod
 	ok($p->up, 'another address is served meanwhile');
 	my $began = time;
 	my ($slow) = grep { !$_->{gone} } @many;
+	$slow->raw(pack 'V', 5000); # and then a byte now and then: in time for every read, never whole
 	for (1 .. 40) { last unless $slow->raw('M'); last if $slow->gone(0.5) }
 	ok($slow->{gone} && time - $began < 15, 'one that sends a byte now and then is hung up on');
+	ok($w->said(qr/has not shown who it is in 10 s/), 'and that is said');
 	ok($p->raw('') && !$p->gone(0.1), 'one that is known is not');
 }
 

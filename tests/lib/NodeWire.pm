@@ -13,6 +13,7 @@ use Time::HiRes qw(sleep time);
 our $JSON = JSON::PP->new->canonical->utf8->allow_nonref;
 my $builddir = $ENV{CLF_BUILDDIR} || '.';
 my @kids;
+my @all;
 
 sub lacking {
 	my ($tag, $why) = @_;
@@ -46,6 +47,7 @@ sub new {
 	umask 022;
 	system("/usr/sbin/munged --force --key-file=$dir/munge/key --socket=$dir/munge/sock --pid-file=$dir/munge/pid "
 		. "--log-file=$dir/munge/log --seed-file=$dir/munge/seed >$dir/munge/said 2>&1");
+	push @all, $self;
 	need('munge', -S $self->{sock}, 'munged does not start: ' . read_file("$dir/munge/said"));
 	return $self;
 }
@@ -149,17 +151,18 @@ sub node {
 }
 sub stop_node { my ($self, $name, $sig) = @_; return reap(delete $self->{nodes}{$name}, $sig || 'TERM') }
 
-sub DESTROY {
-	my $self = shift;
-	local ($?, $@);
-	return unless $self->{owner} == $$;
+# Before the directory goes, with the pid file in it: END blocks run in the reverse order of their files.
+sub end {
+	my ($self) = @_;
+	return if $self->{closed}++ || $self->{owner} != $$;
 	kill 'CONT', @kids;
-	my @all = @kids; # reap() takes from the list
-	reap($_, 'KILL') for @all;
+	my @left = @kids; # reap() takes from the list
+	reap($_, 'KILL') for @left;
 	$self->munged('CONT');
 	my $pid = $self->munged('TERM');
 	for (1 .. 200) { last unless $pid && kill 0, $pid; sleep 0.01 }
 }
+END { local $?; $_->end for @all }
 
 # ---- a peer
 

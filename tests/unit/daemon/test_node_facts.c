@@ -139,7 +139,7 @@ static void test_odd(void)
 {
 	static char huge[5000];
 	const char *none[] = { NULL }, *odd[] = { "0x8101\n", "8101\n", NULL };
-	json_auto_t *r = NULL;
+	json_auto_t *r = NULL, *s = NULL;
 	const json_t *p;
 
 	memset(huge, 'a', sizeof huge - 1);
@@ -164,6 +164,9 @@ static void test_odd(void)
 	is_member(p, "rate", "\"200?Gb\"", "control characters do not get in");
 	p = json_array_get(json_object_get(r, "ib"), 1);
 	ok(!json_object_get(p, "pkeys"), "one bad entry makes the table unknown");
+	put("0x8101x\n", "class/infiniband/b/ports/1/pkeys/1");
+	s = facts(NULL);
+	ok(!json_object_get(json_array_get(json_object_get(s, "ib"), 1), "pkeys"), "so does one with a tail");
 	is_int((long long) json_array_size(json_object_get(r, "ib")), 2, "names that are no port numbers are no ports");
 	is_member(r, "net", "[{\"mac\":\"02:00:00:00:00:01\",\"name\":\"eth1\"}]",
 		  "an address that is none is no interface, a carrier that is none is unknown");
