@@ -412,7 +412,7 @@ int clf_ovsdb_transact(struct clf_ovsdb *db, json_t *ops, bool write, int64_t de
 {
 	json_auto_t *mine = ops, *res = NULL;
 
-	if (!ops ||
+	if (!mine ||
 	    (write && json_array_insert_new(ops, 0, json_pack("{s:s,s:s}", "op", "assert", "lock", CLF_OVSDB_LOCK))))
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	if (transact(db, ops, deadline_us, &res, err))

@@ -93,7 +93,7 @@ bool clf_agents_closing(const struct clf_agents *a)
 
 static json_t *facts_make(int i)
 {
-	char mac[18], port[8];
+	char mac[40], port[20];
 
 	snprintf(mac, sizeof mac, "02:00:00:00:00:%02d", i + 1);
 	snprintf(port, sizeof port, "swp%d", i + 1);

@@ -385,7 +385,7 @@ static void test_seed(void)
 static void test_large(void)
 {
 	enum { NODES = 10000, RAILS = 8, LEAVES = 300 };
-	static char names[2 * NODES][8], leaves[LEAVES][8], rails[RAILS][8];
+	static char names[2 * NODES][16], leaves[LEAVES][16], rails[RAILS][16];
 	struct clf_probe_nic *v = calloc(2 * NODES * RAILS, sizeof *v);
 	CLF_CLEANUP(clf_probe_plan_destroyp) struct clf_probe_plan *p = NULL;
 	struct clf_error err = { 0 };
