@@ -25,6 +25,7 @@ struct run {
 	struct clf_ovsdb_goals goals;     /* ports of an OPEN that failed are taken out */
 	bool *task;                       /* per port: of a task */
 	bool *undo_port;                  /* per port: of an OPEN that failed */
+	bool *had;                        /* per port: in its net before this call, as far as its switch said */
 	struct clf_ovsdb_aim *aim;        /* per port */
 	json_t **before;                  /* per port of a task */
 	/* per switch */
@@ -56,13 +57,14 @@ static bool has_port_on(const struct run *r, const struct clf_net *net, uint32_t
 
 /* before anything is written */
 
-/* An OPEN that failed: from now on its ports go to rest. */
+/* An OPEN that failed: from now on its ports go to rest. Those that were in its network before this call stay: it is
+ * the network of a running job, looked at again, and that nobody can prove it now is no reason to cut it. */
 static void drop_net(struct run *r, const struct clf_net *net)
 {
 	uint32_t port;
 
 	for (size_t i = 0; i < net->ports.n; i++)
-		if (find_port(r, net->ports.v[i], &port) && r->goals.net[port] == net) {
+		if (find_port(r, net->ports.v[i], &port) && r->goals.net[port] == net && !r->had[port]) {
 			r->goals.net[port] = NULL;
 			r->undo_port[port] = true;
 			r->d->held[port] = true;
@@ -527,6 +529,14 @@ static void keep_before(struct run *r)
 
 		r->before[i] = row ? clf_ovsdb_row_json(row) : NULL;
 	}
+	/* on a switch that was not read nothing is written before all is judged: what is there then was there before */
+	for (uint32_t i = 0; i < r->d->conf.nports; i++) {
+		const struct clf_net *net = r->goals.net[i];
+		const struct clf_ovsdb_row *row = clf_ovsdb_row_of(r->d, i);
+
+		r->had[i] = net && (r->unread[r->d->conf.port[i].sw] ||
+				    (row && clf_ovsdb_is_access(row, net->key, net->lease)));
+	}
 }
 
 static int run_init(struct run *r, struct clf_error *err)
@@ -535,13 +545,14 @@ static int run_init(struct run *r, struct clf_error *err)
 
 	r->task = calloc(ports, sizeof *r->task);
 	r->undo_port = calloc(ports, sizeof *r->undo_port);
+	r->had = calloc(ports, sizeof *r->had);
 	r->aim = calloc(ports, sizeof *r->aim);
 	r->before = calloc(ports, sizeof(json_t *));
 	r->error = calloc(switches, sizeof *r->error);
 	r->unread = calloc(switches, sizeof *r->unread);
 	r->undo = calloc(switches, sizeof *r->undo);
 	r->undo_error = calloc(switches, sizeof *r->undo_error);
-	if (!r->task || !r->undo_port || !r->aim || !r->before || !r->error || !r->unread || !r->undo || !r->undo_error)
+	if (!r->task || !r->undo_port || !r->had || !r->aim || !r->before || !r->error || !r->unread || !r->undo || !r->undo_error)
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	if (clf_ovsdb_goals_init(r->d, r->want, &r->goals, err))
 		return -1;
@@ -557,6 +568,7 @@ static void run_done(struct run *r)
 	clf_ovsdb_goals_done(&r->goals);
 	free(r->task);
 	free(r->undo_port);
+	free(r->had);
 	free(r->aim);
 	free(r->before);
 	free(r->error);

@@ -169,6 +169,11 @@ static bool handle(struct fake *f, int fd, const json_t *msg)
 	}
 	f->transacts++;
 	f->writes += is_write(params);
+	for (size_t i = 0; i < json_array_size(params); i++) {
+		const json_t *tag = json_object_get(json_object_get(json_array_get(params, i), "row"), "tag");
+
+		f->last_tag = tag ? (int) json_integer_value(tag) : f->last_tag;
+	}
 	if (f->how == FAKE_CLOSE_ONCE)
 		return f->transacts != f->at && say(fd, reply(msg, results(f, params)));
 	return f->transacts >= f->at ? answer_badly(f, fd, msg) : say(fd, reply(msg, results(f, params)));

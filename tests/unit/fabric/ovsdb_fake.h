@@ -43,6 +43,7 @@ struct fake {
 	json_t *tables; /* {"Port":[rows],...}: what a select gives; owned */
 	/* seen */
 	int transacts, writes, connections;
+	int last_tag; /* of the last update of a port; 0 none */
 	bool echoed;
 };
 

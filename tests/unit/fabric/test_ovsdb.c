@@ -675,7 +675,7 @@ static void sync_case(size_t at)
 						  : "unreachable",
 	       "%s: word", syncs[at].name);
 	if (syncs[at].how == FAKE_WAIT_FAILS)
-		is_int(b.fake.writes, 3, "%s: tried twice, and once to take back", syncs[at].name);
+		is_int(b.fake.writes, 2, "%s: tried twice; what was in its network before stays", syncs[at].name);
 	clf_net_task_done(&task);
 	bed_done(&b);
 }
@@ -693,6 +693,28 @@ static void idle_connection(void)
 	task = bed_open(&b, 2000);
 	ok(!task.error.code && b.fake.connections == 2, "a connection that was closed meanwhile is opened again: %s",
 	   task.report.text);
+	clf_net_task_done(&task);
+	bed_done(&b);
+}
+
+/* A job runs on one switch; its network is looked at again while another switch, that it has nothing on, is away. */
+static void running_job_keeps_its_ports(void)
+{
+	struct bed b = { .net = { .lease = "j", .key = 100 } };
+	struct clf_net_task task;
+	struct clf_error err = { 0 };
+	char section[900];
+
+	snprintf(section, sizeof section,
+		 "\"switches\":[{\"name\":\"a\",\"remote\":\"%s\",\"bridge\":\"br0\",\"uplinks\":[],\"ports\":[%s]},"
+		 "{\"name\":\"b\",\"remote\":\"%s.none\",\"bridge\":\"br0\",\"uplinks\":[],\"ports\":[%s]}]",
+		 socket_path, PORT("p1", "n1", "eth0", "3001"), socket_path, PORT("p1", "n2", "eth0", "3001"));
+	fake_start(&b.fake, socket_path + 5, FAKE_GOOD, 1, DB(MINE, QUIET));
+	if (open_driver(section, &b.set, &b.self, &err) || clf_strv_add(&b.net.ports, "a/p1", &err))
+		abort();
+	task = bed_open(&b, 1000);
+	is_int(task.error.code, CLF_E_REMOTE, "a switch that is away: not proven any more: %s", task.report.text);
+	is_int(b.fake.last_tag, 100, "and the port of the running job stays in its vlan");
 	clf_net_task_done(&task);
 	bed_done(&b);
 }
@@ -727,5 +749,6 @@ int main(void)
 		sync_case(i);
 	idle_connection();
 	late_link();
+	running_job_keeps_its_ports();
 	return done_testing();
 }
