@@ -126,7 +126,7 @@ CLF_MUST_USE int clf_run_nodes_verified(struct clf_run *r, const char *lease, co
 					const json_t *evidence, struct clf_error *err);
 /* Every few seconds: releases that were not verified are tried again, starts that nobody waits for are taken back. */
 CLF_MUST_USE int clf_run_tick(struct clf_run *r, struct clf_error *err);
-/* Check every granted lease on a fabric again (after a restart, after findings). */
+/* Check every granted lease on a fabric again, on all its fabrics (after a restart, after findings). */
 CLF_MUST_USE int clf_run_recheck(struct clf_run *r, size_t fabric, struct clf_error *err);
 /* Nets of a fabric as the ledger has them: CLF_LEASE_REQUESTED and CLF_LEASE_GRANTED. *nets owned, each with
  * clf_net_done(). */

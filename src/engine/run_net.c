@@ -219,9 +219,7 @@ static int post(struct clf_run *r, size_t fabric, enum clf_net_op op, const char
 	return 0;
 }
 
-/* only: the fabric to ask, r->nfabrics = all of the lease. */
-static int dispatch(struct clf_run *r, const struct clf_lease *l, enum clf_run_what what, size_t only,
-		    struct clf_error *err)
+int clf_run_dispatch(struct clf_run *r, const struct clf_lease *l, enum clf_run_what what, struct clf_error *err)
 {
 	void *v = grown(r->pending, r->npending, &r->pending_cap, sizeof *r->pending);
 	struct clf_run_pending *p;
@@ -240,7 +238,7 @@ static int dispatch(struct clf_run *r, const struct clf_lease *l, enum clf_run_w
 		size_t f = fabric_index(r, l->nets[i].fabric);
 
 		unknown |= f == r->nfabrics;
-		if (f == r->nfabrics || (only < r->nfabrics && f != only))
+		if (f == r->nfabrics)
 			continue;
 		if (post(r, f, what == CLF_RUN_CLOSING ? CLF_NET_CLOSE : CLF_NET_OPEN, l->id, err))
 			return -1;
@@ -254,18 +252,14 @@ static int dispatch(struct clf_run *r, const struct clf_lease *l, enum clf_run_w
 	return 0;
 }
 
-int clf_run_dispatch(struct clf_run *r, const struct clf_lease *l, enum clf_run_what what, struct clf_error *err)
-{
-	return dispatch(r, l, what, r->nfabrics, err);
-}
-
+/* All fabrics of the lease are asked: the word of one does not stand for the others. */
 int clf_run_recheck(struct clf_run *r, size_t fabric, struct clf_error *err)
 {
 	const struct clf_lease *l;
 
 	for (size_t i = 0; (l = clf_store_next(r->store, &i));)
 		if (l->state == CLF_LEASE_GRANTED && clf_lease_net(l, r->fabrics[fabric].conf->name) &&
-		    !clf_run_find(r, l->id, CLF_RUN_CHECKING) && dispatch(r, l, CLF_RUN_CHECKING, fabric, err))
+		    !clf_run_find(r, l->id, CLF_RUN_CHECKING) && clf_run_dispatch(r, l, CLF_RUN_CHECKING, err))
 			return -1;
 	return 0;
 }
@@ -274,6 +268,7 @@ bool clf_run_take(struct clf_run *r, size_t fabric, struct clf_run_task *out)
 {
 	for (size_t i = 0; i < r->noutbox; i++) {
 		const struct clf_lease *l;
+		struct clf_run_pending *p;
 
 		if (r->outbox[i].fabric != fabric)
 			continue;
@@ -283,6 +278,9 @@ bool clf_run_take(struct clf_run *r, size_t fabric, struct clf_run_task *out)
 		/* overtaken by its own end: not begun at all */
 		if (l && (out->op == CLF_NET_CLOSE || wanted(l)))
 			return true;
+		p = clf_run_find(r, out->lease, CLF_RUN_CHECKING);
+		if (p)
+			clf_run_drop(r, p);
 		i--;
 	}
 	return false;

@@ -331,6 +331,59 @@ static void test_recheck(struct clf_run *r)
 	end(r, 40);
 }
 
+static void answer_next(struct clf_run *r, size_t which, enum clf_code code, bool *asked)
+{
+	struct clf_run_task t;
+	struct clf_net_task a = { .report = { .programmed = true, .word = "verified", .text = "done" } };
+
+	*asked = clf_run_take(r, which, &t);
+	if (!*asked)
+		return;
+	a.op = t.op;
+	if (code)
+		clf_fail(&a.error, code, "switch does not answer");
+	if (clf_run_answered(r, &t, &a, NULL) || clf_store_commit(r->store, NULL))
+		diag("answer");
+}
+
+/* What one fabric cannot prove is not restored by the word of another. */
+static void test_recheck_two(struct clf_run *r)
+{
+	struct clf_fabric_conf eth = { .name = "eth", .driver = "fake", .key_min = 1, .key_max = 9 };
+	struct clf_run_fabric two[] = { { .conf = &fake_conf, .driver = &fake_driver },
+					{ .conf = &eth, .driver = &fake_driver } };
+	struct clf_run run = { .store = r->store,
+			       .fabrics = two,
+			       .nfabrics = 2,
+			       .clock = r->clock,
+			       .cluster = r->cluster,
+			       .site = r->site,
+			       .nodes = r->nodes,
+			       .record = fake_record,
+			       .verdict = fake_verdict,
+			       .arg = r->arg };
+	struct clf_run_result a = ask(&run, 41, "n1", 0, 0);
+	bool both[2];
+
+	answer_next(&run, 0, CLF_OK, &both[0]);
+	answer_next(&run, 1, CLF_OK, &both[1]);
+	ok(both[0] && both[1] && verdict_on(a.lease, CLF_NET_OPEN).granted, "a job on two fabrics runs");
+	ok(!clf_run_recheck(&run, 1, NULL), "the second is looked at again");
+	answer_next(&run, 0, CLF_OK, &both[0]);
+	answer_next(&run, 1, CLF_E_TIMEOUT, &both[1]);
+	is_str(clf_store_find(r->store, a.lease)->fabric, "lost", "and does not answer");
+	ok(!clf_run_recheck(&run, 0, NULL), "then the first");
+	answer_next(&run, 0, CLF_OK, &both[0]);
+	answer_next(&run, 1, CLF_E_TIMEOUT, &both[1]);
+	is_str(clf_store_find(r->store, a.lease)->fabric, "lost", "which proves nothing of the second");
+	ok(!clf_run_recheck(&run, 0, NULL), "looked at again");
+	end(&run, 41);
+	answer_next(&run, 1, CLF_OK, &both[1]);
+	is_int(state_of(r, 41), CLF_LEASE_CLOSED, "ended before that was begun");
+	is_int((int64_t) run.npending, 0, "nothing of it is left");
+	clf_run_done(&run);
+}
+
 static void test_refusals(struct clf_run *r)
 {
 	const struct clf_site *site = r->site;
@@ -461,6 +514,7 @@ int main(void)
 	test_overtaken(&r);
 	test_keys(&r);
 	test_recheck(&r);
+	test_recheck_two(&r);
 	test_refusals(&r);
 	test_reconcile(&r);
 	test_random(&r);
