@@ -12,6 +12,7 @@
 #define CHECK_EVERY_MS 300000
 #define AUDIT_EVERY_MS 30000 /* infiniband.md: of a running job's network */
 #define AUDIT_MS       20000
+#define PATIENCE       4 /* periods that check and audit wait for tasks */
 
 void clf_fab_call_destroy(struct clf_fab_call *c)
 {
@@ -253,10 +254,24 @@ static struct clf_fab_call *next_sync(struct clf_fab *f, size_t fabric, struct c
 	return c;
 }
 
-/* One that is unfit is looked at again sooner: whoever puts it right waits for it. */
+/* One that is unfit is looked at again sooner: whoever puts it right waits for it. So is one that could not be looked
+ * at. */
 static bool check_due(const struct clf_fab_one *o, int64_t boot_ms)
 {
-	return !o->checked_ms || boot_ms - o->checked_ms >= (*o->unfit ? AUDIT_EVERY_MS : CHECK_EVERY_MS);
+	return !o->checked_ms ||
+	       boot_ms - o->checked_ms >= (*o->unfit || o->unchecked ? AUDIT_EVERY_MS : CHECK_EVERY_MS);
+}
+
+/* What goes before tasks: that isolation is no illusion has to be known before the first of them, and where they never
+ * end, check and audit must have their turn all the same. */
+static bool check_first(const struct clf_fab_one *o, int64_t boot_ms)
+{
+	return !o->checked_ms || boot_ms - o->checked_ms >= PATIENCE * CHECK_EVERY_MS;
+}
+
+static bool audit_first(const struct clf_fab_one *o, int64_t boot_ms)
+{
+	return o->audited_ms && boot_ms - o->audited_ms >= PATIENCE * AUDIT_EVERY_MS;
 }
 
 struct clf_fab_call *clf_fab_next(struct clf_fab *f, size_t fabric, struct clf_run *run, int64_t boot_ms,
@@ -267,10 +282,10 @@ struct clf_fab_call *clf_fab_next(struct clf_fab *f, size_t fabric, struct clf_r
 
 	if (o->busy)
 		return NULL;
-	c = next_sync(f, fabric, run, err);
+	c = check_first(o, boot_ms) || audit_first(o, boot_ms) ? NULL : next_sync(f, fabric, run, err);
 	if (!c && err->code)
 		return NULL;
-	if (!c && o->nasks) {
+	if (!c && o->nasks && !check_first(o, boot_ms) && !audit_first(o, boot_ms)) {
 		c = new_call(f, fabric, o->asks[0].what, run, err);
 		if (c) {
 			c->group = o->asks[0].group;
@@ -387,6 +402,15 @@ int clf_fab_fit(const struct clf_fab *f, size_t fabric, struct clf_error *err)
 			f->run[fabric].conf->name, f->one[fabric].unfit);
 }
 
+/* A start that was asked for before it was known that the fabric is not fit. A running job's is what it is. */
+static void still_fit(const struct clf_fab *f, struct clf_fab_call *c, const struct clf_run *run, size_t i)
+{
+	const struct clf_lease *l = clf_store_find(run->store, c->tasks[i].lease);
+
+	if (c->tasks[i].op == CLF_NET_OPEN && !c->answers[i].error.code && l && l->state == CLF_LEASE_REQUESTED)
+		(void) !clf_fab_fit(f, c->fabric, &c->answers[i].error);
+}
+
 static int synced(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run, struct clf_error *err)
 {
 	struct clf_error first = { 0 };
@@ -399,6 +423,7 @@ static int synced(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run
 
 		if (c->error.code)
 			c->answers[i].error = c->error;
+		still_fit(f, c, run, i);
 		if (clf_run_answered(run, &c->tasks[i], &c->answers[i], &why) && !first.code)
 			first = why;
 	}
@@ -413,6 +438,8 @@ int clf_fab_done(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run,
 	if (c->error.code && (o->last_error.code != c->error.code || strcmp(o->last_error.text, c->error.text) != 0))
 		clf_log(f->sink, CLF_LOG_WARN, "fabric %s: %s", f->run[c->fabric].conf->name, c->error.text);
 	o->last_error = c->error;
+	if (c->what == CLF_FAB_CHECK)
+		o->unchecked = c->error.code != CLF_OK;
 	if (c->what == CLF_FAB_SYNC)
 		return synced(f, c, run, err);
 	if (c->what == CLF_FAB_CHECK && !c->error.code)

@@ -2,8 +2,9 @@
 /* fabrics.h - the fabrics of fabrics.json between the engine and their drivers: one call at a time for each, beside the
  * loop.
  *
- * What the engine has for a fabric while its driver is busy waits and goes out in one sync(). Order of turns: tasks,
- * then questions of people, then the check and the audit that are due. Threads: everything here in the loop's thread; a
+ * What the engine has for a fabric while its driver is busy waits and goes out in one sync(). Order of turns: the first
+ * check, tasks, then questions of people, then the check and the audit that are due; one that is long overdue goes
+ * first. Threads: everything here in the loop's thread; a
  * driver's call runs in a thread of its own and comes back over the pipe as struct clf_work. Memory: open/close. A
  * driver whose call has not come back when closfoldd ends is left as it is.
  */
@@ -50,6 +51,7 @@ struct clf_fab_one {
 	size_t nasks;
 	int64_t audited_ms;          /* CLOCK_BOOTTIME; 0 = never */
 	int64_t checked_ms;          /* the same, of check() */
+	bool unchecked;              /* the last check could not be made */
 	char unfit[300];             /* why isolation is an illusion here, by the last check; "" = it is not */
 	json_t *findings;            /* of the last audit, owned; NULL = none yet */
 	struct clf_error last_error; /* of the last call that could do nothing */

@@ -19,3 +19,7 @@ check_PROGRAMS += tests/unit/daemon/test_verify
 tests_unit_daemon_test_verify_SOURCES = tests/unit/daemon/test_verify.c
 tests_unit_daemon_test_verify_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
 tests_unit_daemon_test_verify_LDADD = libclf_tap.la $(libclf_node_link)
+check_PROGRAMS += tests/unit/daemon/test_fabrics
+tests_unit_daemon_test_fabrics_SOURCES = tests/unit/daemon/test_fabrics.c
+tests_unit_daemon_test_fabrics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/lib $(JANSSON_CFLAGS)
+tests_unit_daemon_test_fabrics_LDADD = libclf_tap.la $(closfoldd_LDADD)
