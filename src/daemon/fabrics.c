@@ -111,16 +111,20 @@ int clf_fab_open(struct clf_fab *f, const struct clf_conf *conf, const struct cl
 
 void clf_fab_close(struct clf_fab *f)
 {
+	bool busy = false;
+
 	for (size_t i = 0; f->run && i < f->set->n; i++) {
 		if (f->run[i].driver && !f->one[i].busy)
 			f->run[i].driver->close(f->run[i].self);
+		busy |= f->one[i].busy;
 		clf_strmap_done(&f->run[i].nodes);
 		json_decref(f->one[i].findings);
 	}
 	free(f->run);
 	free(f->one);
 	clf_known_done(&f->known);
-	clf_fabrics_destroy(f->set);
+	if (!busy) /* a driver that is at work goes by its configuration */
+		clf_fabrics_destroy(f->set);
 	*f = (struct clf_fab){ 0 };
 }
 

@@ -159,6 +159,15 @@ int clf_known_eligible(struct clf_known *k, const char *fabric, const char *node
 	return 0;
 }
 
+/* Has a node before this one the port too? */
+static bool listed(const struct clf_known_fabric *f, size_t node, const char *port)
+{
+	for (size_t i = 0; i < node; i++)
+		if (clf_strv_has(&f->nodes[i].ports, port))
+			return true;
+	return false;
+}
+
 int clf_known_ports(struct clf_known *k, const char *fabric, struct clf_strv *out, struct clf_error *err)
 {
 	const struct clf_known_fabric *f = indexed(k, fabric, err);
@@ -168,8 +177,12 @@ int clf_known_ports(struct clf_known *k, const char *fabric, struct clf_strv *ou
 		for (size_t p = 0; p < f->nodes[i].ports.n; p++) {
 			const char *port = f->nodes[i].ports.v[p];
 
-			/* one that several nodes claim belongs to nobody */
-			if (clf_strmap_find(&f->owner_of, port, &owner) && owner == i && clf_strv_add(out, port, err))
+			if (!clf_strmap_find(&f->owner_of, port, &owner))
+				continue;
+			/* one that several nodes claim runs no flagged job, but whoever claims another's cuts nobody
+			 * off from the ordinary network */
+			if ((owner == i || (owner == CLF_KNOWN_SEVERAL && !listed(f, i, port))) &&
+			    clf_strv_add(out, port, err))
 				return -1;
 		}
 	return f ? 0 : -1;
