@@ -43,7 +43,8 @@ static bool is_infiniband(const json_t *port)
 	return layer && !strcmp(layer, "InfiniBand");
 }
 
-static int add_port(const struct osm *o, const char *node, const char *guid, struct clf_strv *out,
+/* before: ports of other nodes at the start of out. */
+static int add_port(const struct osm *o, const char *node, const char *guid, struct clf_strv *out, size_t before,
 		    struct clf_error *err)
 {
 	char text[20];
@@ -61,6 +62,10 @@ static int add_port(const struct osm *o, const char *node, const char *guid, str
 				"flagged jobs",
 				node, n);
 	snprintf(text, sizeof text, "0x%016" PRIx64, n);
+	for (size_t i = before; i < out->n; i++)
+		if (!strcmp(out->v[i], text)) /* nothing could be written for anybody while such a net is wanted */
+			return clf_fail(err, CLF_E_DENIED, "node '%s' reports its port %s twice; see its report", node,
+					text);
 	return clf_strv_add(out, text, err);
 }
 
@@ -83,7 +88,7 @@ static int ports(void *self, const char *node, const json_t *facts, struct clf_s
 
 		if (!fixed && !is_infiniband(v))
 			continue;
-		if (add_port(o, node, guid, out, err)) {
+		if (add_port(o, node, guid, out, before, err)) {
 			while (out->n > before)
 				free(out->v[--out->n]);
 			return -1;

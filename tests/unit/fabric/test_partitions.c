@@ -462,6 +462,22 @@ static bool once(void *arg, bool failed)
 	return failed ? rc && err.code == CLF_E_NOMEM : !rc;
 }
 
+/* A report decides nothing about others: a port that is there twice would make the whole file unwritable. */
+static void port_twice(void)
+{
+	struct osm o = { 0 };
+	struct clf_strv out = { 0 };
+	struct clf_error err = { 0 };
+	json_t *facts = json_pack("{s:[{s:s,s:s,s:s},{s:s,s:s,s:s}]}", "ib", "device", "a", "link_layer", "InfiniBand",
+				  "port_guid", "0x0002c90300000001", "device", "b", "link_layer", "InfiniBand",
+				  "port_guid", "0x0002C90300000001");
+
+	ok(clf_drv_opensm.ports(&o, "n1", facts, &out, &err) && err.code == CLF_E_DENIED && !out.n,
+	   "a report with a port twice makes the node ineligible: %s", err.text);
+	clf_strv_done(&out);
+	json_decref(facts);
+}
+
 int main(void)
 {
 	unsigned good = 0;
@@ -483,5 +499,6 @@ int main(void)
 	clf_guids_done(&sm);
 	clf_guids_done(&known);
 	clf_guids_done(&others);
+	port_twice();
 	return done_testing();
 }
