@@ -422,6 +422,8 @@ static int synced(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run
 	f->one[c->fabric].syncs++;
 	f->one[c->fabric].tasks += c->ntasks;
 	f->one[c->fabric].last_sync_ms = c->took_ms;
+	if (*f->one[c->fabric].unfit) /* it may be what put it right: the next look is now */
+		f->one[c->fabric].checked_ms = 0;
 	for (size_t i = 0; i < c->ntasks; i++) {
 		struct clf_error why = { 0 };
 

@@ -552,7 +552,8 @@ static int run_init(struct run *r, struct clf_error *err)
 	r->unread = calloc(switches, sizeof *r->unread);
 	r->undo = calloc(switches, sizeof *r->undo);
 	r->undo_error = calloc(switches, sizeof *r->undo_error);
-	if (!r->task || !r->undo_port || !r->had || !r->aim || !r->before || !r->error || !r->unread || !r->undo || !r->undo_error)
+	if (!r->task || !r->undo_port || !r->had || !r->aim || !r->before || !r->error || !r->unread || !r->undo ||
+	    !r->undo_error)
 		return clf_fail(err, CLF_E_NOMEM, "out of memory");
 	if (clf_ovsdb_goals_init(r->d, r->want, &r->goals, err))
 		return -1;

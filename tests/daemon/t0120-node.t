@@ -213,6 +213,7 @@ ok($w->facts('n1'), 'the real node is still known') and is($w->facts('n1')->{nod
 	for (1 .. 200) { last unless -S $w->{sock}; sleep 0.01 }
 	my $a = $w->ask('n1', 3000, { op => 'report' });
 	ok($a->{code} && $a->{code} =~ /remote|timeout|notfound/, "munged away: $a->{text}");
+	for (1 .. 100) { last if $w->said(qr/munged cannot be reached/); sleep 0.1 }
 	ok($w->said(qr/munged cannot be reached/), 'and said so');
 	ok(!$w->call('status', 'status')->{status}{munge}{ok}, 'status knows');
 	my $d = $w->{dir};
