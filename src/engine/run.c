@@ -264,7 +264,9 @@ int clf_run_start(struct clf_run *r, const struct clf_lease *ask, struct clf_run
 {
 	const struct clf_lease *have = clf_store_find_job(r->store, ask->job_id, ask->submit_time_s);
 	CLF_CLEANUP(clf_lease_destroyp) struct clf_lease *l = clf_lease_copy(ask, err);
-	bool granted = have && have->state == CLF_LEASE_GRANTED && same_start(have, ask), done;
+	/* a network that is known not to be proven any more starts nobody: it is made anew */
+	bool lost = have && have->fabric && !strcmp(have->fabric, "lost"), done;
+	bool granted = have && have->state == CLF_LEASE_GRANTED && same_start(have, ask) && !lost;
 	bool waits = have && have->state == CLF_LEASE_REQUESTED && same_start(have, ask) &&
 		     (clf_run_find(r, have->id, CLF_RUN_OPENING) || clf_run_find(r, have->id, CLF_RUN_ATTESTING));
 

@@ -312,7 +312,7 @@ static void test_keys(struct clf_run *r)
 
 static void test_recheck(struct clf_run *r)
 {
-	struct clf_run_result a = start(r, 40, "n1", 0);
+	struct clf_run_result a = start(r, 40, "n1", 0), again;
 
 	fake.fail_open = true;
 	nevents = 0;
@@ -328,6 +328,13 @@ static void test_recheck(struct clf_run *r)
 	ok(!clf_run_recheck(r, 0, NULL), "it is back");
 	pump(r);
 	ok(saw(CLF_EV_FINDING), "which is said too");
+	fake.fail_open = true;
+	ok(!clf_run_recheck(r, 0, NULL), "lost once more");
+	pump(r);
+	fake.fail_open = false;
+	again = start(r, 40, "n1", 0);
+	ok(again.granted && strcmp(again.lease, a.lease) != 0, "the same start asks again: what is lost is not given again");
+	is_int(clf_store_find(r->store, a.lease)->state, CLF_LEASE_CLOSED, "it is released");
 	end(r, 40);
 }
 
