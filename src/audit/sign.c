@@ -16,7 +16,8 @@
 #include "base/path.h"
 
 #define PEM_MAX   4096
-#define TOKEN_MAX (256u << 10)
+#define BODY_MAX  (90u << 10) /* one environment entry holds 128 KiB */
+#define TOKEN_MAX (128u << 10)
 #define SIG_LEN   64
 
 struct clf_sign_key {
@@ -182,7 +183,7 @@ int clf_sign_token(const struct clf_sign_key *k, const char *body, char **token,
 	size_t len = strlen(body), n;
 	char *t;
 
-	if (len > TOKEN_MAX / 2)
+	if (len > BODY_MAX)
 		return clf_fail(err, CLF_E_INVALID, "too long to be signed");
 	if (sign(k->pkey, body, len, sig, err))
 		return -1;

@@ -75,6 +75,11 @@ int clf_known_learn(struct clf_known *k, const char *fabric, const char *node, c
 		k->dirty = f->stale = true;
 		k->changes++;
 	}
+	n->reported = !fixed;
+	n->missing = !subset(&n->ports, ports);
+	n->more = !fixed && n->ports.n && !subset(ports, &n->ports);
+	if (n->more)
+		return 0;
 	for (size_t i = 0; i < ports->n; i++) {
 		if (clf_strv_has(&n->ports, ports->v[i]))
 			continue;
@@ -83,7 +88,6 @@ int clf_known_learn(struct clf_known *k, const char *fabric, const char *node, c
 		k->dirty = f->stale = true;
 		k->changes++;
 	}
-	n->missing = !subset(&n->ports, ports);
 	return 0;
 }
 
@@ -96,10 +100,21 @@ void clf_known_accept(struct clf_known *k, const char *node)
 			continue;
 		clf_strv_done(&n->ports);
 		n->ports = (struct clf_strv){ 0 };
-		n->missing = false;
+		n->missing = n->more = false;
 		k->dirty = k->fabrics[i].stale = true;
 		k->changes++;
 	}
+}
+
+const struct clf_strv *clf_known_reported(const struct clf_known *k, const char *fabric, const char *node)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct clf_known_node *n = strcmp(k->fabrics[i].name, fabric) ? NULL : find(&k->fabrics[i], node);
+
+		if (n)
+			return n->reported ? &n->ports : NULL;
+	}
+	return NULL;
 }
 
 /* Whose is each port. */
@@ -149,6 +164,12 @@ int clf_known_eligible(struct clf_known *k, const char *fabric, const char *node
 			"node '%s' reports fewer ports on fabric '%s' than it had: an HCA is missing; after a repair "
 			"'closfold fabric accept %s'",
 			node, fabric, node);
+	if (n->more)
+		return clf_fail(err, CLF_E_DENIED,
+				"node '%s' reports a port on fabric '%s' that it did not have: a new HCA, or another "
+				"host in its "
+				"name; when it is right, 'closfold fabric accept %s'",
+				node, fabric, node);
 	for (size_t p = 0; p < n->ports.n; p++)
 		if (clf_strmap_find(&f->owner_of, n->ports.v[p], &owner) && owner == CLF_KNOWN_SEVERAL)
 			return clf_fail(

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* known.h - the ports of every node on every fabric, as far as they were ever seen: STATE_DIR/ports.json.
  *
- * Ports that the configuration names are replaced when it changes. Ports that nodes report are only added: a node that
- * reports fewer than before has lost an HCA, or somebody hides one, and runs no flagged job until an admin accepts it
+ * Ports that the configuration names are replaced when it changes. Ports that a node reports are taken once: one that
+ * reports fewer later has lost an HCA, or hides one; one that reports others has a new HCA, or is another host in its
+ * name (whoever has the cluster's munge key can take any name). Either runs no flagged job until an admin accepts it
  * ("fabric accept"). A port that two nodes claim makes both ineligible. Ordinary traffic goes on by what is known, also
  * while a node daemon is away or closfoldd has just started.
  *
@@ -22,6 +23,8 @@ struct clf_known_node {
 	char *name;
 	struct clf_strv ports; /* sorted */
 	bool missing;          /* its last report lacked one of them */
+	bool more;             /* its last report had one that is not among them */
+	bool reported;         /* they are the node's word, not the configuration's */
 };
 struct clf_known_fabric {
 	char *name;
@@ -47,6 +50,8 @@ CLF_MUST_USE int clf_known_learn(struct clf_known *k, const char *fabric, const 
 /* Forget what the node had; its next report is taken as it is. */
 void clf_known_accept(struct clf_known *k, const char *node);
 CLF_MUST_USE int clf_known_eligible(struct clf_known *k, const char *fabric, const char *node, struct clf_error *err);
+/* What a node had when it was first heard; NULL: not known, or by the configuration. */
+const struct clf_strv *clf_known_reported(const struct clf_known *k, const char *fabric, const char *node);
 /* All ports of a fabric, appended, each once. */
 CLF_MUST_USE int clf_known_ports(struct clf_known *k, const char *fabric, struct clf_strv *out, struct clf_error *err);
 CLF_MUST_USE int clf_known_save(struct clf_known *k, struct clf_error *err); /* when something changed */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/hostlist.h"
 
 #define NODES_MAX (1u << 20)
@@ -19,14 +20,38 @@ struct body {
 struct search {
 	const char *node;
 	bool found;
+	size_t n, at; /* at: its place in the expression */
 };
 
 static int same_host(void *arg, const char *name, size_t len, struct clf_error *err)
 {
 	struct search *s = arg;
 
-	s->found |= strlen(s->node) == len && !memcmp(s->node, name, len);
+	if (!s->found && strlen(s->node) == len && !memcmp(s->node, name, len)) {
+		s->found = true;
+		s->at = s->n;
+	}
+	s->n++;
 	return 0;
+}
+
+void clf_ports_digest(const struct clf_strv *ports, char out[CLF_PORTS_DIGEST + 1])
+{
+	CLF_CLEANUP(clf_strv_done) struct clf_strv sorted = { 0 };
+	struct clf_buf text = CLF_BUF_INIT(64u << 10);
+	char hex[CLF_SHA256_HEX];
+	int rc = 0;
+
+	for (size_t i = 0; i < ports->n; i++)
+		rc |= clf_strv_add(&sorted, ports->v[i], NULL);
+	clf_strv_sort(&sorted);
+	for (size_t i = 0; i < sorted.n; i++)
+		rc |= clf_buf_printf(&text, NULL, "%s\n", sorted.v[i]);
+	if (rc || clf_hash_sha256(text.data ? text.data : "", text.len, hex, NULL))
+		memset(hex, '-', CLF_PORTS_DIGEST);
+	memcpy(out, hex, CLF_PORTS_DIGEST);
+	out[CLF_PORTS_DIGEST] = '\0';
+	clf_buf_done(&text);
 }
 
 /* An expression that cannot be read holds nobody. */
@@ -150,9 +175,38 @@ static int net_env(struct clf_buf *out, const json_t *net, unsigned key, struct 
 	return 0;
 }
 
-static int read_net(const struct clf_lease_check *c, const json_t *net, struct keys *keys, struct clf_buf *env,
-		    struct clf_error *err)
+/* Are the node's InfiniBand ports those that the lease was made for? */
+static int same_ports(const struct clf_lease_check *c, const char *digests, const char *nodes, const json_t *facts,
+		      struct clf_error *err)
 {
+	CLF_CLEANUP(clf_strv_done) struct clf_strv ports = { 0 };
+	const json_t *list = json_object_get(facts, "ib");
+	struct search s = { .node = c->node };
+	char mine[CLF_PORTS_DIGEST + 1];
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *p = json_array_get(list, i);
+		const char *layer = json_string_value(json_object_get(p, "link_layer"));
+		const char *guid = json_string_value(json_object_get(p, "port_guid"));
+
+		if (guid && layer && !strcmp(layer, "InfiniBand") && clf_strv_add(&ports, guid, err))
+			return -1;
+	}
+	clf_ports_digest(&ports, mine);
+	if (clf_hostlist_each(nodes, NODES_MAX, same_host, &s, NULL) || !s.found ||
+	    strlen(digests) != s.n * CLF_PORTS_DIGEST || *mine == '-' ||
+	    memcmp(digests + s.at * CLF_PORTS_DIGEST, mine, CLF_PORTS_DIGEST) != 0)
+		return clf_fail(
+			err, CLF_E_DENIED,
+			"this node's ports are not those that the lease was made for: another host spoke in its name, "
+			"or an HCA changed; the admin sees more with 'closfold fabric check'");
+	return 0;
+}
+
+static int read_net(const struct clf_lease_check *c, const json_t *net, const char *all_nodes, const json_t *facts,
+		    struct keys *keys, struct clf_buf *env, struct clf_error *err)
+{
+	const char *digests = json_string_value(json_object_get(net, "ports"));
 	const char *nodes = json_string_value(json_object_get(net, "nodes"));
 	const char *fabric = json_string_value(json_object_get(net, "fabric"));
 	const char *driver = json_string_value(json_object_get(net, "driver"));
@@ -162,6 +216,8 @@ static int read_net(const struct clf_lease_check *c, const json_t *net, struct k
 		return clf_fail(err, CLF_E_PARSE, "lease: a net is wrong");
 	if (nodes && !holds(nodes, c->node))
 		return 0; /* this node is not on it */
+	if (digests && same_ports(c, digests, all_nodes, facts, err))
+		return -1;
 	if (!strcmp(driver, "opensm") && keys->n < sizeof keys->v / sizeof *keys->v)
 		keys->v[keys->n++] = (unsigned) key;
 	return net_env(env, net, (unsigned) key, err);
@@ -191,7 +247,7 @@ int clf_lease_check(const struct clf_lease_check *c, const char *body, const jso
 		return -1;
 	rc = clf_json_object(&doc, doc.root, "", keys, sizeof keys / sizeof *keys, err) || about_us(c, &b, err);
 	for (size_t i = 0; !rc && i < json_array_size(b.nets); i++)
-		rc = read_net(c, json_array_get(b.nets, i), &ib, &out, err);
+		rc = read_net(c, json_array_get(b.nets, i), json_string_value(b.nodes), facts, &ib, &out, err);
 	rc = rc || ib_ports(facts, &ib, err);
 	clf_json_doc_done(&doc);
 	if (!rc)

@@ -275,7 +275,7 @@ static char *reconcile_text(struct loop *lo, const struct waiting *w, void *arg)
 {
 	const struct clf_work *done = arg;
 
-	return clf_serve_reconcile(lo->st, &done->out, &done->error, w->dry_run);
+	return clf_serve_reconcile(lo->st, &done->out, &done->error, boot_ms() - lo->reconciled_ms, w->dry_run);
 }
 
 static char *reload_text(struct loop *lo, const struct waiting *w, void *arg)
@@ -298,7 +298,7 @@ static void jobs_known(struct loop *lo, struct clf_work *w)
 	lo->asking_jobs = false;
 	answer_waiting(lo, false, reconcile_text, w);
 	if (lo->own_reconcile)
-		free(clf_serve_reconcile(lo->st, &w->out, &w->error, false));
+		free(clf_serve_reconcile(lo->st, &w->out, &w->error, boot_ms() - lo->reconciled_ms, false));
 	lo->own_reconcile = false;
 }
 

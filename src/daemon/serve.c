@@ -453,8 +453,10 @@ static char *unknown_jobs(struct clf_state *st, const struct clf_error *why)
 	return clf_serve_error(&e, "nothing was changed");
 }
 
-char *clf_serve_reconcile(struct clf_state *st, const struct clf_buf *out, const struct clf_error *failed, bool dry_run)
+char *clf_serve_reconcile(struct clf_state *st, const struct clf_buf *out, const struct clf_error *failed,
+			  int64_t age_ms, bool dry_run)
 {
+	int64_t grace = st->conf->lease_grace_s * INT64_C(1000);
 	struct clf_live_jobs jobs = { 0 };
 	struct clf_text t = { 0 };
 	struct clf_error why = { 0 };
@@ -471,7 +473,7 @@ char *clf_serve_reconcile(struct clf_state *st, const struct clf_buf *out, const
 		return unknown_jobs(st, &why);
 	st->reconcile.ok = true;
 	st->reconcile.text[0] = '\0';
-	rc = clf_run_reconcile(&st->run, &jobs, st->conf->lease_grace_s * INT64_C(1000), dry_run, &result, &why);
+	rc = clf_run_reconcile(&st->run, &jobs, grace > age_ms + 1000 ? grace : age_ms + 1000, dry_run, &result, &why);
 	clf_live_jobs_done(&jobs);
 	if (rc)
 		return clf_serve_error(&why, NULL);

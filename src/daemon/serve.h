@@ -48,8 +48,9 @@ char *clf_serve_fabrics(const json_t *answers);
 
 json_t *clf_serve_status(const struct clf_state *st, bool whole);
 
-/* Run on the jobs that the query printed; fills reply text. failed: why there is no list. */
+/* Run on the jobs that the query printed; fills reply text. failed: why there is no list. age_ms: since it was asked
+ * for; a lease younger than that is not in it. */
 char *clf_serve_reconcile(struct clf_state *st, const struct clf_buf *jobs, const struct clf_error *failed,
-			  bool dry_run);
+			  int64_t age_ms, bool dry_run);
 
 #endif

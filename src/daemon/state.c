@@ -9,10 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/hostlist.h"
 #include "base/path.h"
+#include "daemon/lease_check.h"
 #include "policy/snapshot.h"
 
 #define FACTS_EVERY_MS 1000          /* how far the ledger's memory of the log may lag */
+#define DIGEST_NODES   1024u         /* the token goes through an environment variable: 128 KiB at most */
 #define TOKEN_MS       (3600 * 1000) /* a signed lease opens a job's prologs this long */
 #define GAP_GRACE_MS   10000         /* records of one producer may overtake each other this long */
 
@@ -269,6 +273,34 @@ json_t *clf_state_env(const struct clf_state *st, const struct clf_lease *l)
 	return all;
 }
 
+/* Digests of the ports that the lease's nodes reported, in their order; NULL where they are the configuration's word,
+ * or too many. */
+static char *port_digests(const struct clf_state *st, const struct clf_lease *l, const struct clf_fabric_conf *c)
+{
+	CLF_CLEANUP(clf_strv_done) struct clf_strv hosts = { 0 };
+	struct clf_buf out = CLF_BUF_INIT(DIGEST_NODES * CLF_PORTS_DIGEST + 1);
+	bool any = false;
+
+	if (clf_hostlist_expand(l->nodes ? l->nodes : "", DIGEST_NODES, &hosts, NULL))
+		return NULL;
+	for (size_t i = 0; i < hosts.n; i++) {
+		const struct clf_strv *ports = clf_known_reported(&st->fab.known, c->name, hosts.v[i]);
+		char digest[CLF_PORTS_DIGEST + 1] = "----------------";
+
+		if (ports)
+			clf_ports_digest(ports, digest);
+		any |= ports != NULL;
+		if (clf_buf_puts(&out, digest, NULL)) {
+			clf_buf_done(&out);
+			return NULL;
+		}
+	}
+	if (any)
+		return clf_buf_steal(&out);
+	clf_buf_done(&out);
+	return NULL;
+}
+
 char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, struct clf_error *err)
 {
 	json_auto_t *nets = json_array(), *j = NULL;
@@ -279,19 +311,41 @@ char *clf_state_token(const struct clf_state *st, const struct clf_lease *l, str
 		size_t f = clf_fab_find(&st->fab, l->nets[i].fabric);
 		const struct clf_fabric_conf *c = f < st->fab.n ? st->fab.run[f].conf : NULL;
 
-		if (json_array_append_new(nets, json_pack("{s:s,s:s,s:i,s:s*,s:o*}", "fabric", l->nets[i].fabric,
+		CLF_AUTO_FREE char *digests = c ? port_digests(st, l, c) : NULL;
+
+		if (json_array_append_new(nets, json_pack("{s:s,s:s,s:i,s:s*,s:s*,s:o*}", "fabric", l->nets[i].fabric,
 							  "driver", c ? c->driver : "", "key", (int) l->nets[i].key,
-							  "nodes", c ? c->nodes : NULL, "env",
+							  "nodes", c ? c->nodes : NULL, "ports", digests, "env",
 							  c ? step_env(&st->fab.run[f], &l->nets[i]) : NULL)))
 			return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
 	}
 	j = json_pack("{s:i,s:s,s:s,s:I,s:I,s:s,s:O,s:I}", "v", 1, "cluster", st->conf->cluster, "lease", l->id,
 		      "job_id", (json_int_t) l->job_id, "submit_time", (json_int_t) l->submit_time_s, "nodes",
-		      l->nodes ? l->nodes : "", "nets", nets, "not_after_ms", (json_int_t) (l->granted_ms + TOKEN_MS));
+		      l->nodes ? l->nodes : "", "nets", nets, "not_after_ms", (json_int_t) (now_ms() + TOKEN_MS));
 	body = j ? clf_json_canonical(j) : NULL;
 	if (!body)
 		return clf_fail(err, CLF_E_NOMEM, "out of memory"), NULL;
 	return clf_sign_token(st->key, body, &token, err) ? NULL : token;
+}
+
+/* A lease whose key is no longer its fabric's: the driver would refuse everything on it. */
+static int keys_in_range(const struct clf_state *st, struct clf_error *err)
+{
+	const struct clf_lease *l;
+
+	for (size_t i = 0; (l = clf_store_next(st->store, &i));)
+		for (size_t n = 0; clf_lease_open(l) && n < l->nnets; n++) {
+			size_t f = clf_fab_find(&st->fab, l->nets[n].fabric);
+			const struct clf_fabric_conf *c = f < st->fab.n ? st->fab.run[f].conf : NULL;
+
+			if (c && (l->nets[n].key < c->key_min || l->nets[n].key > c->key_max))
+				return clf_fail(err, CLF_E_PARSE,
+						"fabrics.json: lease %s of job %" PRIu32
+						" has key 0x%04x of fabric '%s', which is not "
+						"in 'keys' any more; put it back until that job has ended",
+						l->id, l->job_id, l->nets[n].key, c->name);
+		}
+	return 0;
 }
 
 int clf_state_open(struct clf_state *st, const struct clf_conf *conf, bool accept_damage, const struct clf_log *sink,
@@ -313,7 +367,8 @@ int clf_state_open(struct clf_state *st, const struct clf_conf *conf, bool accep
 	st->run.store = st->store;
 	if ((torn.bytes && record_torn(st, &torn, err)) || record_start(st, accept_damage, err))
 		return -1;
-	if (open_key(st, err) || clf_fab_open(&st->fab, conf, sink, err) || clf_state_commit(st, err))
+	if (open_key(st, err) || clf_fab_open(&st->fab, conf, sink, err) || keys_in_range(st, err) ||
+	    clf_state_commit(st, err))
 		return -1;
 	st->run.fabrics = st->fab.run;
 	st->run.nfabrics = st->fab.n;

@@ -61,6 +61,12 @@ int main(void)
 	ok(!learn(&k, "n1", "p1", NULL, false) && !clf_known_eligible(&k, "ib", "n1", NULL) && count(&k) == 2,
 	   "until accepted");
 	err = (struct clf_error){ 0 };
+	ok(!learn(&k, "n2", "p3", "p9", false) && clf_known_eligible(&k, "ib", "n2", &err) &&
+		   strstr(err.text, "in its name"),
+	   "one that reports a port it did not have: %s", err.text);
+	ok(count(&k) == 2, "which is not taken");
+	err = (struct clf_error){ 0 };
+	clf_known_accept(&k, "n2");
 	ok(!learn(&k, "n2", "p3", "p1", false) && clf_known_eligible(&k, "ib", "n1", NULL) &&
 		   clf_known_eligible(&k, "ib", "n2", &err) && strstr(err.text, "claimed"),
 	   "a port that two nodes claim blocks both");

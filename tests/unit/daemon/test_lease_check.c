@@ -58,6 +58,46 @@ static const struct {
 	{ "no json", "{}", "", NULL },
 };
 
+/* What another host said in this node's name is seen by the node itself. */
+static void ports(const struct clf_lease_check *c)
+{
+	static const char *const tables[] = { "0x00000000000000a1", "0x00000000000000a2", "0x00000000000000a3" };
+	CLF_CLEANUP(clf_strv_done) struct clf_strv have = { 0 };
+	char mine[CLF_PORTS_DIGEST + 1], other[CLF_PORTS_DIGEST + 1];
+
+	for (int n = 2; n <= 3; n++) { /* the node has two ports; the lease was made for two, for three */
+		json_auto_t *facts =
+			json_pack("{s:[{s:s,s:s,s:s,s:[s]},{s:s,s:s,s:s,s:[s]},{s:s,s:s,s:s}]}", "ib", "device", "b",
+				  "link_layer", "InfiniBand", "port_guid", tables[1], "pkeys", "0x8101", "device", "a",
+				  "link_layer", "InfiniBand", "port_guid", tables[0], "pkeys", "0x8101", "device", "e",
+				  "link_layer", "Ethernet", "port_guid", "0x1");
+		char body[600];
+		struct clf_error err = { 0 };
+		char *env = NULL;
+		int rc;
+
+		clf_strv_done(&have);
+		have = (struct clf_strv){ 0 };
+		for (int i = 0; i < n; i++)
+			if (clf_strv_add(&have, tables[i], NULL))
+				return;
+		clf_ports_digest(&have, mine);
+		have.v[0][3] = 'f';
+		clf_ports_digest(&have, other);
+		snprintf(body, sizeof body,
+			 LEASE("\"nets\":[{\"fabric\":\"ib\",\"driver\":\"opensm\",\"key\":257,\"ports\":\"%s%s%s%s\"}"
+			       "]"),
+			 mine, other, other, other);
+		rc = clf_lease_check(c, body, facts, &env, &err);
+		if (n == 2)
+			ok(!rc, "the ports that the lease was made for: %s", err.text);
+		else
+			ok(rc && strstr(err.text, "another host spoke in its name"), "one more than it has: %s",
+			   err.text);
+		free(env);
+	}
+}
+
 int main(void)
 {
 	const struct clf_lease_check c = { .cluster = "c", .node = "n1", .job_id = 7, .now_ms = 1000 };
@@ -74,5 +114,6 @@ int main(void)
 			ok(!rc && env && !strcmp(env, cases[i].env), "passes: %s%s", cases[i].body, err.text);
 		free(env);
 	}
+	ports(&c);
 	return done_testing();
 }
