@@ -57,8 +57,8 @@ job() {
 	oom) counted oom eval 'tree gcc CC=gcc && CLF_REQUIRE=$CLF_REQUIRE,oom make -s check-oom' ;;
 	crash) counted crash eval 'tree gcc CC=gcc && make -s check-crash' ;;
 	lint) counted lint eval 'tree gcc CC=gcc && make -s lint' ;;
-	fabric) counted fabric eval 'tree gcc CC=gcc && make -s check-fabric' ;;
-	slurm) counted slurm eval 'tree gcc CC=gcc && make -s check-slurm' ;;
+	fabric) counted fabric eval 'tree gcc CC=gcc && CLF_REQUIRE=$CLF_REQUIRE,fabric,slurm make -s check-fabric' ;;
+	slurm) counted slurm eval 'tree gcc CC=gcc && CLF_REQUIRE=$CLF_REQUIRE,slurm,root make -s check-slurm' ;;
 	demo) counted demo "$top/contrib/quickstart" demo ;;
 	dist) counted dist eval 'tree gcc CC=gcc && make -s dist' ;;
 	bench) counted bench eval 'tree gcc CC=gcc && make -s bench' ;;

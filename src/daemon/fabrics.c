@@ -9,10 +9,11 @@
 #include "daemon/inforce.h"
 #include "lease/keypool.h"
 
-#define CHECK_EVERY_MS 300000
-#define AUDIT_EVERY_MS 30000 /* infiniband.md: of a running job's network */
-#define AUDIT_MS       20000
-#define PATIENCE       4 /* periods that check and audit wait for tasks */
+#define CHECK_EVERY_MS    300000
+#define AUDIT_EVERY_MS    30000 /* infiniband.md: of a running job's network */
+#define AUDIT_MS          20000
+#define FINDINGS_RECORDED 500u /* of one audit; a fabric in ruins has thousands, and the first say what is wrong */
+#define PATIENCE          4    /* periods that check and audit wait for tasks */
 
 void clf_fab_call_destroy(struct clf_fab_call *c)
 {
@@ -299,10 +300,10 @@ struct clf_fab_call *clf_fab_next(struct clf_fab *f, size_t fabric, struct clf_r
 		}
 	} else if (!c && check_due(o, boot_ms)) {
 		c = new_call(f, fabric, CLF_FAB_CHECK, run, err);
-		o->checked_ms = boot_ms;
+		o->checked_ms = c ? boot_ms : o->checked_ms;
 	} else if (!c && (!o->audited_ms || boot_ms - o->audited_ms >= AUDIT_EVERY_MS)) {
 		c = new_call(f, fabric, CLF_FAB_AUDIT, run, err);
-		o->audited_ms = boot_ms;
+		o->audited_ms = c ? boot_ms : o->audited_ms;
 	}
 	o->busy = c != NULL;
 	return c;
@@ -318,7 +319,7 @@ static bool same_finding(const json_t *a, const json_t *b)
 
 static bool had(const json_t *list, const json_t *finding)
 {
-	for (size_t i = 0; i < json_array_size(list); i++)
+	for (size_t i = 0; i < json_array_size(list) && i < FINDINGS_RECORDED; i++)
 		if (same_finding(json_array_get(list, i), finding))
 			return true;
 	return false;
@@ -356,7 +357,8 @@ static int audited(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *ru
 		if (!level || !strcmp(level, "info"))
 			continue;
 		wrong |= !strcmp(level, "error");
-		if (!had(o->findings, x) && record_finding(run, f->run[c->fabric].conf->name, x, err))
+		if (i < FINDINGS_RECORDED && !had(o->findings, x) &&
+		    record_finding(run, f->run[c->fabric].conf->name, x, err))
 			return -1;
 	}
 	json_decref(o->findings);
@@ -411,8 +413,14 @@ static void still_fit(const struct clf_fab *f, struct clf_fab_call *c, const str
 {
 	const struct clf_lease *l = clf_store_find(run->store, c->tasks[i].lease);
 
-	if (c->tasks[i].op == CLF_NET_OPEN && !c->answers[i].error.code && l && l->state == CLF_LEASE_REQUESTED)
+	if (c->tasks[i].op != CLF_NET_OPEN || c->answers[i].error.code || !l || l->state != CLF_LEASE_REQUESTED)
+		return;
+	if (f->one[c->fabric].looked)
 		(void) !clf_fab_fit(f, c->fabric, &c->answers[i].error);
+	else /* the first check went before the first task, and could not be made: unknown is no yes */
+		clf_fail(&c->answers[i].error, CLF_E_REMOTE,
+			 "whether isolation holds on fabric '%s' could not be checked; see 'closfold fabric check'",
+			 f->run[c->fabric].conf->name);
 }
 
 static int synced(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run, struct clf_error *err)
@@ -444,8 +452,10 @@ int clf_fab_done(struct clf_fab *f, struct clf_fab_call *c, struct clf_run *run,
 	if (c->error.code && (o->last_error.code != c->error.code || strcmp(o->last_error.text, c->error.text) != 0))
 		clf_log(f->sink, CLF_LOG_WARN, "fabric %s: %s", f->run[c->fabric].conf->name, c->error.text);
 	o->last_error = c->error;
-	if (c->what == CLF_FAB_CHECK)
+	if (c->what == CLF_FAB_CHECK) {
 		o->unchecked = c->error.code != CLF_OK;
+		o->looked |= !o->unchecked;
+	}
 	if (c->what == CLF_FAB_SYNC)
 		return synced(f, c, run, err);
 	if (c->what == CLF_FAB_CHECK && !c->error.code)

@@ -52,6 +52,7 @@ struct clf_fab_one {
 	int64_t audited_ms;          /* CLOCK_BOOTTIME; 0 = never */
 	int64_t checked_ms;          /* the same, of check() */
 	bool unchecked;              /* the last check could not be made */
+	bool looked;                 /* one could */
 	char unfit[300];             /* why isolation is an illusion here, by the last check; "" = it is not */
 	json_t *findings;            /* of the last audit, owned; NULL = none yet */
 	struct clf_error last_error; /* of the last call that could do nothing */

@@ -180,17 +180,9 @@ int clf_known_eligible(struct clf_known *k, const char *fabric, const char *node
 	return 0;
 }
 
-/* Has a node before this one the port too? */
-static bool listed(const struct clf_known_fabric *f, size_t node, const char *port)
-{
-	for (size_t i = 0; i < node; i++)
-		if (clf_strv_has(&f->nodes[i].ports, port))
-			return true;
-	return false;
-}
-
 int clf_known_ports(struct clf_known *k, const char *fabric, struct clf_strv *out, struct clf_error *err)
 {
+	CLF_CLEANUP(clf_strmap_done) struct clf_strmap several = { 0 }; /* such ports that are listed already */
 	const struct clf_known_fabric *f = indexed(k, fabric, err);
 	uint32_t owner;
 
@@ -202,8 +194,10 @@ int clf_known_ports(struct clf_known *k, const char *fabric, struct clf_strv *ou
 				continue;
 			/* one that several nodes claim runs no flagged job, but whoever claims another's cuts nobody
 			 * off from the ordinary network */
-			if ((owner == i || (owner == CLF_KNOWN_SEVERAL && !listed(f, i, port))) &&
-			    clf_strv_add(out, port, err))
+			if (owner == CLF_KNOWN_SEVERAL && (clf_strmap_find(&several, port, &(uint32_t){ 0 }) ||
+							   clf_strmap_set(&several, port, 0, err)))
+				continue;
+			if (clf_strv_add(out, port, err))
 				return -1;
 		}
 	return f ? 0 : -1;

@@ -21,7 +21,7 @@
 
 struct clf_known_node {
 	char *name;
-	struct clf_strv ports; /* sorted */
+	struct clf_strv ports; /* in the order they were heard */
 	bool missing;          /* its last report lacked one of them */
 	bool more;             /* its last report had one that is not among them */
 	bool reported;         /* they are the node's word, not the configuration's */
@@ -47,7 +47,7 @@ void clf_known_done(struct clf_known *k);
 /* What a node has on a fabric, by the configuration (fixed) or by its own report. */
 CLF_MUST_USE int clf_known_learn(struct clf_known *k, const char *fabric, const char *node,
 				 const struct clf_strv *ports, bool fixed, struct clf_error *err);
-/* Forget what the node had; its next report is taken as it is. */
+/* Forget what ports the node had; its next report is taken as it is. */
 void clf_known_accept(struct clf_known *k, const char *node);
 CLF_MUST_USE int clf_known_eligible(struct clf_known *k, const char *fabric, const char *node, struct clf_error *err);
 /* What a node had when it was first heard; NULL: not known, or by the configuration. */

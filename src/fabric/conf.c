@@ -115,6 +115,7 @@ static int read_env(const struct at *at, json_t *env, struct clf_fabric_conf *f,
 
 static int any_host(void *arg, const char *name, size_t len, struct clf_error *err)
 {
+	*(bool *) arg = true;
 	return 0;
 }
 
@@ -124,6 +125,7 @@ static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *e
 	json_t *name, *driver, *keys, *cool, *timeout, *attest, *probe, *nodes, *env, *sections[3];
 	struct at at = { .doc = &set->doc };
 	struct clf_error why = { 0 };
+	bool any = false;
 	const struct clf_json_key table[] = {
 		{ "name", JSON_STRING, true, &name },
 		{ "driver", JSON_STRING, true, &driver },
@@ -163,8 +165,10 @@ static int read_fabric(struct clf_fabrics *set, json_t *obj, struct clf_error *e
 	    read_rung(&at, "attest", attest, &f->attest, err) || read_rung(&at, "probe", probe, &f->probe, err))
 		return -1;
 	f->nodes = json_string_value(nodes);
-	if (f->nodes && clf_hostlist_each(f->nodes, CLF_FABRIC_NODES_MAX, any_host, NULL, &why))
+	if (f->nodes && clf_hostlist_each(f->nodes, CLF_FABRIC_NODES_MAX, any_host, &any, &why))
 		return bad(&at, "nodes", err, "%s", why.text);
+	if (f->nodes && !any)
+		return bad(&at, "nodes", err, "'%s' names no node; leave it out for all", "nodes");
 	if (read_env(&at, env, f, err))
 		return -1;
 	set->n++;

@@ -72,8 +72,8 @@ struct clf_net_task {
 };
 void clf_net_task_done(struct clf_net_task *t); /* the results */
 
-/* One thing that is wrong, or strange, or good to know. */
-/* Appends {"level":"error","code":WORD,"subject":..,"text":..,"advice":..} to the array; -1 when memory ends. */
+/* One thing that is wrong, or strange, or good to know; text up to 399 bytes, advice may be NULL.
+ * Appends {"level":"error","code":WORD,"subject":..,"text":..,"advice":..} to the array; -1 when memory ends. */
 CLF_MUST_USE int clf_finding_add(json_t *list, enum clf_finding_level level, const char *code, const char *subject,
 				 const char *advice, struct clf_error *err, const char *fmt, ...) CLF_PRINTF(7, 8);
 
@@ -116,10 +116,10 @@ struct clf_driver {
 	 * nothing. */
 	int (*check)(void *self, const struct clf_want *want, int timeout_ms, json_t **findings, struct clf_error *err);
 
-	/* What the devices say: {"ports":[{"port":..,"node"?:..,...}],...}. Changes nothing. */
+	/* What the devices say: {"ports":[{"port":..,"node"?:..,...}],...}. Owned. Changes nothing. */
 	int (*read)(void *self, const struct clf_want *want, int timeout_ms, json_t **out, struct clf_error *err);
 
-	/* What sync() would change now: {"steps":["..."],"diff"?:"..."}. Changes nothing. */
+	/* What sync() would change now: {"steps":["..."],"diff"?:"..."}. Owned. Changes nothing. */
 	int (*plan)(void *self, const struct clf_want *want, int timeout_ms, json_t **out, struct clf_error *err);
 };
 

@@ -13,6 +13,8 @@ use Time::HiRes qw(time sleep);
 my $rounds = shift @ARGV || 20;
 my $src = "$FindBin::Bin/../..";
 my $job = 0;
+my $at_end;
+END { local $?; $at_end->() if $at_end }
 
 sub stats { my @s = sort { $a <=> $b } @_; return sprintf '%7.1f %7.1f', $s[ @s / 2 ], $s[-1] }
 
@@ -50,7 +52,8 @@ sub null {
 
 sub ovs {
 	my $fab = File::Temp::tempdir('clf-fabXXXXXX', DIR => '/run', CLEANUP => 1);
-	my $sh = sub { return `bash -c '. "$src/tests/fabric/ovs/lib.sh"; $_[0]'` };
+	my $sh = sub { my $out = `bash -c '. "$src/tests/fabric/ovs/lib.sh"; $_[0]'`; return $out };
+	$at_end = sub { $sh->("ovs_down $fab/ovs") };
 	$sh->("OVS_NODES=64 OVS_KEYS=100-139 OVS_TRUNK=\$(seq -s, 100 139) ovs_up $fab/ovs");
 	my $d = Closfoldd->new(conf => { fabrics => "$fab/fabrics.json" });
 	policy($d, 'n[1-128]');
@@ -59,7 +62,8 @@ sub ovs {
 	sleep 1;
 	measure($d, "Open vSwitch, $_ ports", "n[1-$_]") for 1, 8, 32, 128;
 	$d->stop;
-	$sh->("ovs_down $fab/ovs");
+	$at_end->();
+	undef $at_end;
 }
 
 # The fabric and its OpenSM in a shell of their own, which ends with its standard input.

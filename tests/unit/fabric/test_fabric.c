@@ -43,6 +43,10 @@ static const struct {
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"probe\":\"maybe\""), "none of try, require, off" },
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"ovsdb\":{}"), "another's section" },
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"kyes\":\"1-9\""), "kyes" },
+	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"nodes\":\"\""), "names no node" },
+	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"nodes\":\"n[1-\""), "" },
+	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"env\":{\"A B\":\"1\"}"), "no name of a variable" },
+	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\",\"env\":{\"A\":\"1\\n2\"}"), "is no line" },
 	{ ONE("\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-9\"},{\"name\":\"a\",\"driver\":\"null\",\"keys\":\"1-"
 	      "9\""),
 	  "there twice" },
