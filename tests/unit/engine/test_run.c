@@ -333,7 +333,8 @@ static void test_recheck(struct clf_run *r)
 	pump(r);
 	fake.fail_open = false;
 	again = start(r, 40, "n1", 0);
-	ok(again.granted && strcmp(again.lease, a.lease) != 0, "the same start asks again: what is lost is not given again");
+	ok(again.granted && strcmp(again.lease, a.lease) != 0,
+	   "the same start asks again: what is lost is not given again");
 	is_int(clf_store_find(r->store, a.lease)->state, CLF_LEASE_CLOSED, "it is released");
 	end(r, 40);
 }
