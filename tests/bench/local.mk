@@ -16,8 +16,8 @@ tests_bench_bench_topo_SOURCES = tests/bench/bench_topo.c tests/bench/bench.h
 tests_bench_bench_topo_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_bench_bench_topo_LDADD = libclf_topo.la libclf_base.la $(JANSSON_LIBS)
 
-# Needs root and a slurmctld, so it is run by hand.
-EXTRA_DIST += tests/bench/bench_slurm.sh
+# Need root and a slurmctld, so they are run by hand.
+EXTRA_DIST += tests/bench/bench_slurm.sh tests/bench/bench_unflagged.sh
 # Real fabrics: root, Open vSwitch, OpenSM and ibsim; left out, with a word, where those are not.
 fabric_benches = tests/bench/bench_ovs.sh tests/bench/bench_opensm.sh
 EXTRA_DIST += $(fabric_benches) tests/bench/bench_start.pl
