@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What closfold costs a job that it does not concern: the wall time of "srun -N1 true" on a real Slurm of two nodes, without closfold's
 # plugins and with all of them, in turns. Root. From the build tree: CLF_BUILD=. bash SRCDIR/tests/bench/bench_unflagged.sh [ROUNDS] [TURNS]
-set -u
 SRC=$(cd "$(dirname "$0")/../.." && pwd)
 : "${CLF_BUILD:?build directory}"
 CLF_BUILD=$(cd "$CLF_BUILD" && pwd)
